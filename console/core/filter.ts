@@ -5,10 +5,16 @@ export type Fields = Readonly<Record<string, string>>;
 
 type Term = { readonly field: string | null; readonly word: string; readonly isExcluded: boolean };
 
-/** Returns the function that decides whether a row with these fields is shown. */
-export function filterOf(text: string): (fields: Fields) => boolean {
+/** A shorter word is not searched in the ids of rows: a UUID contains many words such as `db` by chance. */
+const ID_WORD_CHARS_MIN = 8;
+
+/**
+ * Returns the function that decides whether to show a row with these fields and this id. A part of the id is found if
+ * the part has at least ID_WORD_CHARS_MIN characters.
+ */
+export function filterOf(text: string): (fields: Fields, id?: string) => boolean {
   const terms = partsOf(text).map(termOf);
-  return (fields) => terms.every((term) => isFound(term, fields) !== term.isExcluded);
+  return (fields, id = "") => terms.every((term) => isFound(term, fields, id) !== term.isExcluded);
 }
 
 /** The parts of a text; a lone `-` is no part. */
@@ -49,9 +55,10 @@ function termOf(part: string): Term {
     : { field, word, isExcluded };
 }
 
-function isFound({ field, word }: Term, fields: Fields): boolean {
+function isFound({ field, word }: Term, fields: Fields, id: string): boolean {
   if (field !== null && Object.hasOwn(fields, field)) return fields[field]!.toLowerCase().includes(word);
   // A colon without a known field is part of the text, as in a MAC or an IPv6 address.
   const text = field === null ? word : `${field}:${word}`;
+  if (text.length >= ID_WORD_CHARS_MIN && id.toLowerCase().includes(text)) return true;
   return Object.values(fields).some((value) => value.toLowerCase().includes(text));
 }

@@ -30,16 +30,18 @@ addEventListener("keydown", (event) => {
   present = isBlocked(event) || isModified(event) ? "" : event.key;
 });
 
-export function useKeys(keys: Keys): void {
-  const latest = useRef(keys);
-  latest.current = keys;
+/** @param isFor returns whether the keys act on this event. Without it, the keys act on the whole page. */
+export function useKeys(keys: Keys, isFor?: (event: KeyboardEvent) => boolean): void {
+  const latest = useRef({ keys, isFor });
+  latest.current = { keys, isFor };
   useEffect(() => {
     const act = (event: KeyboardEvent) => {
       const isSingle = !isModified(event);
       const name = isSingle ? event.key : `mod+${event.key.toLowerCase()}`;
       if (isSingle && (isBlocked(event) || !singleKeys.value)) return;
-      const run = latest.current[`${first} ${name}`] ?? (first === "g" ? undefined : latest.current[name]);
-      if (run === undefined || event.defaultPrevented) return;
+      const { keys, isFor } = latest.current;
+      const run = keys[`${first} ${name}`] ?? (first === "g" ? undefined : keys[name]);
+      if (run === undefined || event.defaultPrevented || isFor?.(event) === false) return;
       event.preventDefault();
       run(event);
     };

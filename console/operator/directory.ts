@@ -2,7 +2,7 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";
-import { get, getFirst } from "../core/client.ts";
+import { get, getFirst, isCut } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import type { Place } from "../tenant/place.ts";
 import type { Window } from "../parts/lists.tsx";
@@ -19,19 +19,29 @@ const WINDOW_ROWS = 500;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
-/**
- * The first users with this word in the name or the UUID: the users of one tenant, or the operators and the users of
- * all tenants.
- */
-export function usersQuery(word = "", tenant = ""): Query<User[]> {
+/** The first operators and users of all tenants with this word in the name or the UUID. */
+export function usersQuery(word = ""): Query<User[]> {
   return {
-    key: `users ${tenant} ${word}`,
+    key: `users ${word}`,
     kinds: ["user"],
     rest_ms: word === "" ? 0 : REST_MS,
-    // A server of an earlier release does not know the parameter `tenant`, and returns the users of all tenants.
+    read: (signal) => getFirst<User>("/v1/system/users", { q: word }, signal),
+  };
+}
+
+/** Members of a tenant, and whether the tenant may have more members. */
+export type Members = { readonly members: readonly User[]; readonly isCut: boolean };
+
+/** The first members of a tenant with this word in the name or the UUID. */
+export function membersQuery(tenant: string, word = ""): Query<Members> {
+  return {
+    key: `members ${tenant} ${word}`,
+    kinds: ["user"],
+    rest_ms: word === "" ? 0 : REST_MS,
     read: async (signal) => {
       const users = await getFirst<User>("/v1/system/users", { q: word, tenant }, signal);
-      return tenant === "" ? users : users.filter(({ tenant_id }) => tenant_id === tenant);
+      // A server of an earlier release does not know the parameter `tenant`, and returns the users of all tenants.
+      return { members: users.filter(({ tenant_id }) => tenant_id === tenant), isCut: isCut(users) };
     },
   };
 }

@@ -1,25 +1,18 @@
 // Shows one tenant with its projects, quotas and members.
-import type { User } from "../../src/contract/identity.ts";
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
-import { isCut, NOT_FOUND, PAGE_ROWS, Refusal, send } from "../core/client.ts";
+import { NOT_FOUND, Refusal, send } from "../core/client.ts";
 import { opsctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
-import { serverWord } from "../core/filter.ts";
-import { query as urlQuery } from "../core/router.ts";
 import { needs, rootOnly } from "../core/session.ts";
-import { counted, exactBytes, parseBytes } from "../core/text.ts";
+import { exactBytes, parseBytes } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Refused, Section, When } from "../parts/basics.tsx";
-import { createdColumn } from "../parts/columns.tsx";
-import type { Column } from "../parts/list.tsx";
-import { Filters } from "../parts/list-page.tsx";
-import { WholeList } from "../parts/lists.tsx";
 import { UsageBars } from "../parts/usage.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "../tenant/place.ts";
 import { projectsQuery, usageQuery } from "../tenant/project-queries.ts";
-import { usersQuery } from "./directory.ts";
+import { Members } from "./members.tsx";
 import { NAMED_FIELDS, tenantPath, tenantQuery, type TenantRow } from "./tenants.tsx";
 
 export function TenantPage({ id }: { readonly id: string }) {
@@ -60,56 +53,6 @@ export function TenantPage({ id }: { readonly id: string }) {
       <Members tenant={id} />
       <AsCommand line={opsctl("tenant show", [tenantPath(tenant)])} />
     </>
-  );
-}
-
-/** The members are searched by these columns. The server searches only names and UUIDs. */
-const MEMBER_COLUMNS: readonly Column<User>[] = [
-  { name: "name", title: "User", sorts: true, text: ({ username }) => username, cell: ({ username }) => username },
-  {
-    name: "issuer",
-    title: "Signs in with",
-    text: ({ issuer }) => issuer ?? "password",
-    cell: ({ issuer }) => issuer ?? "password",
-  },
-  {
-    name: "rights",
-    title: "Capabilities",
-    isWideOnly: true,
-    text: ({ capabilities }) => capabilities.join(" "),
-    cell: ({ capabilities }) => capabilities.join(", "),
-  },
-  createdColumn(),
-];
-const MEMBER_FIELDS = MEMBER_COLUMNS.map(({ name }) => name);
-
-function Members({ tenant }: { readonly tenant: string }) {
-  const { data: first } = useQuery(usersQuery("", tenant));
-  const q = urlQuery.value.get("q") ?? "";
-  const { word, rest } = isCut(first) ? serverWord(q, MEMBER_FIELDS) : { word: "", rest: q };
-  const count = first === undefined || isCut(first) ? undefined : first.length;
-  return (
-    <Section title="Members" count={count}>
-      {isCut(first) && (
-        <p class="hint">
-          The list shows the first{" "}
-          {counted(PAGE_ROWS, "member")}. Enter one word, a part of a name or a UUID, to search all members.
-        </p>
-      )}
-      {first !== undefined && first.length > 0 && <Filters label="Members" />}
-      {first?.length === 0
-        ? <p class="dim">The tenant has no users. Create one, or connect an identity provider.</p>
-        : (
-          <WholeList<User>
-            label="Members"
-            columns={MEMBER_COLUMNS}
-            query={usersQuery(word, tenant)}
-            rest={rest}
-            idOf={({ id }) => id}
-            empty={<p>No member matches.</p>}
-          />
-        )}
-    </Section>
   );
 }
 

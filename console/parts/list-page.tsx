@@ -144,7 +144,9 @@ export function Filters({ label, states, hint = "Filter", name = "q" }: {
         value={text}
         onInput={(event) => narrow({ [name]: event.currentTarget.value })}
         onKeyDown={(event) => {
-          if (event.key === "Escape" || event.key === "Enter") event.currentTarget.blur();
+          if (event.key !== "Escape" && event.key !== "Enter") return;
+          event.currentTarget.blur();
+          document.querySelector<HTMLElement>("main .list.part")?.focus();
         }}
       />
       {states !== undefined && (

@@ -28,6 +28,11 @@ export type Column<R> = {
 
 export type ListProps<R> = {
   readonly label: string;
+  /**
+   * The list is a part of a page with other content. Its keys act only while it has the focus, so that the same keys
+   * can scroll the page. The keys of any other list act on the whole page.
+   */
+  readonly isPart?: boolean;
   readonly columns: readonly Column<R>[];
   /** Identifies the list. A list with another filter has another key, and is shown from its top. */
   readonly listKey: string;
@@ -58,7 +63,7 @@ const HEIGHT_PX_FIRST = 600;
 
 export function List<R>(props: ListProps<R>) {
   const { label, columns, listKey, total, busy, rowAt, idOf, open, actionsOf, empty, onFirst, selected } = props;
-  const { onSelect } = props;
+  const { onSelect, isPart } = props;
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(HEIGHT_PX_FIRST);
@@ -107,7 +112,7 @@ export function List<R>(props: ListProps<R>) {
     const index = Math.max(0, Math.min(total - 1, to));
     choose(index);
     reveal(index);
-    // The keys work on the whole page, and a list below other parts of the page may be out of sight.
+    // A list below other parts of the page may be out of sight.
     box.current?.scrollIntoView({ block: "nearest" });
   };
   const enter = () => {
@@ -128,6 +133,7 @@ export function List<R>(props: ListProps<R>) {
     );
   };
   const page = Math.max(1, Math.floor(height.value / ROW_PX) - 2);
+  const hasFocus = () => box.current?.contains(document.activeElement) === true;
   useKeys({
     j: () => move(at + 1),
     ArrowDown: () => move(at + 1),
@@ -141,13 +147,13 @@ export function List<R>(props: ListProps<R>) {
     o: enter,
     y: copy,
     ...(onSelect !== undefined && { x: () => here !== undefined && onSelect(here) }),
-  });
+  }, () => isPart !== true || hasFocus());
 
   const indices = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n);
   const sort = query.value.get("sort") ?? "";
   return (
     <div
-      class="list"
+      class={isPart === true ? "list part" : "list"}
       ref={box}
       role="region"
       aria-label={label}

@@ -73,7 +73,7 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, rest, ...
   const rows = useMemo(
     () =>
       sorted(
-        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(rest ?? q, shared.columns)),
+        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(rest ?? q, shared)),
         sort,
         shared.columns,
       ),
@@ -94,11 +94,11 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, rest, ...
   );
 }
 
-function matching<R>(q: string, columns: readonly Column<R>[]): (row: R) => boolean {
+function matching<R>(q: string, { columns, idOf }: Pick<Shared<R>, "columns" | "idOf">): (row: R) => boolean {
   const filter = filterOf(q);
   return (row) =>
     q === "" ||
-    filter(Object.fromEntries(columns.map(({ name, text }) => [name, String(text?.(row) ?? "")])));
+    filter(Object.fromEntries(columns.map(({ name, text }) => [name, String(text?.(row) ?? "")])), idOf(row));
 }
 
 function sorted<R>(rows: readonly R[], sort: string, columns: readonly Column<R>[]): readonly R[] {

@@ -140,6 +140,7 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
       <Section title="Port forwards" count={forwards.data?.length}>
         <WholeList<PortForward>
           label="Port forwards"
+          isPart
           columns={columns}
           query={forwardsQuery(gateway)}
           idOf={(row) => row.id}

@@ -1,37 +1,20 @@
 // Tests in Chromium that a page reads only the first rows of a list that can be very long, reports that there are more,
 // and leads to the server's search.
-import type { Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { answerWith, created_at, idOf } from "./long-answers.ts";
 import { useConsoleSite } from "./site.ts";
 
 /** The time limit of one test on a busy machine, in milliseconds. */
 const LIMIT_MS = 120_000;
-const ROWS = 1_000;
 const SILOS = 60;
-/** More rows than a list renders at once. */
-const SHOWN_MAX = 60;
 
 let tenant: TestTenant;
 
 const f = useConsoleSite(async (site) => {
   tenant = await openTenant(site);
 });
-
-const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const created_at = "2026-11-01T00:00:00Z";
-
-/** Answers requests of this path with a first page of 1,000 copies of the row. Returns the queries of the requests. */
-async function answerWith(page: Page, path: string, row: (n: number) => object): Promise<string[]> {
-  const queries: string[] = [];
-  await page.route((url) => url.pathname === path, (route: Route) => {
-    queries.push(new URL(route.request().url()).search);
-    const items = Array.from({ length: ROWS }, (_, n) => ({ id: idOf(n), created_at, ...row(n) }));
-    return route.fulfill({ json: { items, next_page: "more" } });
-  });
-  return queries;
-}
 
 const instance = (n: number) => ({
   name: `web${n}`,
@@ -95,37 +78,6 @@ test("the lists of users and of boot records read one page each", async () => {
   await own.show("/boot?state=enrolled&q=02:00:5e:00:53:77");
   await own.page.getByRole("link", { name: "Open the record of 02:00:5e:00:53:77" }).waitFor();
   expect(new Set(records)).toEqual(new Set(["?state=enrolled&limit=1000"]));
-  await own.page.context().close();
-}, LIMIT_MS);
-
-test("the server finds the members of a tenant, and searches more than 1,000 members", async () => {
-  const own = await f.site().open();
-  const { tenant_id } = tenant;
-  const member = (n: number) => ({ username: `user${n}`, capabilities: [], tenant_id });
-  const users = await answerWith(own.page, "/v1/system/users", member);
-  await own.show(`/tenants/${tenant.tenant_id}`);
-  await own.page.getByText("The list shows the first 1,000 members.").waitFor();
-  const all = `?tenant=${tenant.tenant_id}&limit=1000`;
-  expect(new Set(users)).toEqual(new Set([all]));
-  expect(await own.page.getByRole("grid", { name: "Members" }).locator("tbody tr").count()).toBeLessThan(SHOWN_MAX);
-  await own.page.getByRole("searchbox", { name: "Filter members" }).fill("user7");
-  await expect.poll(() => new Set(users)).toEqual(new Set([all, `?q=user7&tenant=${tenant.tenant_id}&limit=1000`]));
-  await own.page.context().close();
-}, LIMIT_MS);
-
-test("the page of a tenant leaves out other users that a server of an earlier release returns", async () => {
-  const own = await f.site().open();
-  const user = (n: number, tenant_id: string | null) => ({
-    id: idOf(n),
-    username: `user${n}`,
-    capabilities: [],
-    tenant_id,
-  });
-  const items = [user(1, tenant.tenant_id), user(2, null)];
-  await own.page.route("**/v1/system/users?*", (route) => route.fulfill({ json: { items } }));
-  await own.show(`/tenants/${tenant.tenant_id}`);
-  await own.page.getByText("user1", { exact: true }).waitFor();
-  expect(await own.page.getByText("user2", { exact: true }).count()).toBe(0);
   await own.page.context().close();
 }, LIMIT_MS);
 

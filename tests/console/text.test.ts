@@ -48,6 +48,16 @@ describe("a search text", () => {
   });
 
   test.each([
+    ["01a22c07-832c-757f", true],
+    ["B492CD85", true],
+    ["-b492cd85", false],
+    ["b492cd8", false],
+    ["01a22c07 db1", false],
+  ])("%s matches the row by its id: %s", (text, shown) => {
+    expect(filterOf(text)(row, "01a22c07-832c-757f-b0c4-b492cd85f725")).toBe(shown);
+  });
+
+  test.each([
     ["", "", ""],
     ["  web1 ", "web1", ""],
     ["fd00:1::2", "fd00:1::2", ""],
