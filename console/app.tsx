@@ -10,9 +10,9 @@ import { go, path } from "./core/router.ts";
 import { isOperator, me, session, signOut } from "./core/session.ts";
 import { store } from "./core/store.ts";
 import type { PageRow } from "./core/page-row.ts";
-import { pageAt, PAGES } from "./pages.tsx";
+import { PAGES, viewAt } from "./pages.tsx";
 import { ActionDialog } from "./parts/action-dialog.tsx";
-import { Heading, Link, Toasts } from "./parts/basics.tsx";
+import { Link, Toasts } from "./parts/basics.tsx";
 import { KeyHelp, openKeyHelp } from "./parts/key-help.tsx";
 import { Palette } from "./parts/palette.tsx";
 import { place } from "./tenant/place.ts";
@@ -67,7 +67,6 @@ function Shell() {
     ".": () => openPalette("actions"),
     "?": () => openKeyHelp(),
   });
-  const at = pageAt(path.value);
   return (
     <div class="shell">
       <a class="skip" href="#main">Skip to the content</a>
@@ -78,7 +77,7 @@ function Shell() {
         </p>
       )}
       <main id="main" class={link.value === "lost" ? "stale" : undefined}>
-        <div class="page" key={path.value}>{at === null ? <NotFound /> : at.view()}</div>
+        <div class="page" key={path.value}>{viewAt(path.value)}</div>
       </main>
       <Palette
         pages={[
@@ -172,15 +171,4 @@ function isShown(row: PageRow): boolean {
 
 function addressOf(row: PageRow): string {
   return fill(row.path, { tenant: place.value?.tenant ?? "", project: place.value?.project ?? "" });
-}
-
-function NotFound() {
-  return (
-    <>
-      <Heading title="No such page" />
-      <p>
-        The console has no page at <code>{path.value}</code>. <Link to="/">Go to the start</Link>
-      </p>
-    </>
-  );
 }

@@ -2,8 +2,9 @@
 // palette and the tests read this list.
 import type { JSX } from "preact";
 import { page, type PageRow } from "./core/page-row.ts";
-import { match } from "./core/path.ts";
+import { malformed, match } from "./core/path.ts";
 import { OPERATOR_PAGES } from "./operator/pages.tsx";
+import { NotFound } from "./parts/not-found.tsx";
 import { GoTo, Start } from "./start.tsx";
 import { TENANT_PAGES } from "./tenant/pages.tsx";
 
@@ -14,11 +15,13 @@ export const PAGES: readonly PageRow[] = [
   ...TENANT_PAGES,
 ];
 
-/** Returns the page of a path with its view, or null. */
-export function pageAt(path: string): { readonly row: PageRow; readonly view: () => JSX.Element } | null {
+/** Returns the view of a path. If no page has the path, or if a parameter is malformed, the view says so. */
+export function viewAt(path: string): JSX.Element {
   for (const row of PAGES) {
     const params = match(row.path, path);
-    if (params !== null) return { row, view: () => row.view(params) };
+    if (params === null) continue;
+    const wrong = malformed(params);
+    return wrong === null ? row.view(params) : <NotFound wrong={wrong} />;
   }
-  return null;
+  return <NotFound />;
 }

@@ -28,6 +28,7 @@ export const LONG = [
   "tests/cli/hostile-environment.test.ts",
   "tests/console/browser.test.ts",
   "tests/console/instance.test.ts",
+  "tests/console/not-found.test.ts",
   "tests/console/other-user.test.ts",
   "tests/console/list-keys.test.ts",
   "tests/console/long-lists.test.ts",

@@ -25,6 +25,27 @@ export function match(pattern: string, path: string): Record<string, string> | n
   return params;
 }
 
+/** The forms of parameters by their names, each with its noun. A parameter with another name is a UUID. */
+const FORMS: Readonly<Record<string, readonly [RegExp, string]>> = {
+  // The server takes the same forms.
+  mac: [/^[0-9a-f](?:[:\-. ]?[0-9a-f]){11}$/i, "a MAC"],
+  seq: [/^\d+$/, "a number"],
+  text: [/./, "a text"],
+};
+const UUID = [/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a UUID"] as const;
+
+/** A parameter that cannot name an object: its value, and the form that it does not have, such as "a UUID". */
+export type Malformed = { readonly value: string; readonly form: string };
+
+/** Returns the first malformed parameter of a path; null if all parameters are well formed. */
+export function malformed(params: Readonly<Record<string, string>>): Malformed | null {
+  for (const [name, value] of Object.entries(params)) {
+    const [pattern, form] = FORMS[name] ?? UUID;
+    if (!pattern.test(value)) return { value, form };
+  }
+  return null;
+}
+
 /** Returns the path of a pattern with these parameters. This is the inverse of `match`. */
 export function fill(pattern: string, params: Readonly<Record<string, string>>): string {
   return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));

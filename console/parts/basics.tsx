@@ -6,8 +6,10 @@ import { NOT_FOUND, type Refusal } from "../core/client.ts";
 import { inProjectNamed, isOfProject } from "../core/command.ts";
 import { BASE, go, path } from "../core/router.ts";
 import type { Read } from "../core/store.ts";
+import { isOperator } from "../core/session.ts";
 import { relative, words } from "../core/text.ts";
 import { said, say } from "../core/toast.ts";
+import { inProject, place } from "../tenant/place.ts";
 import { useNamedProject } from "./use-named-project.ts";
 
 /**
@@ -51,12 +53,51 @@ export function Problem({ refusal, lookedFor, isLate }: {
         {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
         {isLate === true && <p>The page shows data from an earlier read, which may be out of date.</p>}
       </div>
+      {isMissing && <WaysBack />}
       {refusal.request_id !== null && (
         <p>
           Request <code>{refusal.request_id}</code>
         </p>
       )}
     </div>
+  );
+}
+
+/** The lists of an operator's objects: the title and the address, by the first part of the address of one object. */
+const LISTS: Readonly<Record<string, readonly [string, string]>> = {
+  audit: ["Audit", "/audit"],
+  boot: ["Boot records", "/boot"],
+  instances: ["All instances", "/all-instances"],
+  jobs: ["Jobs", "/jobs"],
+  nodes: ["Nodes", "/nodes"],
+  operations: ["Operations", "/operations"],
+  tenants: ["Tenants", "/tenants"],
+};
+/** The lists of a project. Their addresses are below the address of the project. */
+const PROJECT_LISTS: typeof LISTS = {
+  "instances": ["Instances", "instances"],
+  "nat-gateways": ["VPCs", "networks"],
+  "vpcs": ["VPCs", "networks"],
+  "webhooks": ["Webhooks", "webhooks"],
+};
+
+/** Returns the list of the objects to which the shown address leads; undefined without such a list. */
+function listHere(): readonly [string, string] | undefined {
+  const [, kind = ""] = path.value.split("/");
+  const ofAll = isOperator() || kind === "operations" ? LISTS[kind] : undefined;
+  const ofProject = PROJECT_LISTS[kind];
+  if (ofAll !== undefined || ofProject === undefined || place.value === null) return ofAll;
+  return [ofProject[0], inProject(place.value, ofProject[1])];
+}
+
+/** Links away from the page of an object that does not exist: to the list of such objects, and to the start. */
+export function WaysBack() {
+  const list = listHere();
+  return (
+    <p class="ways-back">
+      {list !== undefined && <Link to={list[1]}>Go to “{list[0]}”</Link>}
+      <Link to="/">Go to the start</Link>
+    </p>
   );
 }
 

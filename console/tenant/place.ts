@@ -1,7 +1,7 @@
 // Finds the project whose pages are shown. The address names the project, and the navigation remembers the last
 // project.
 import { computed, signal } from "@preact/signals";
-import { fill } from "../core/path.ts";
+import { fill, malformed } from "../core/path.ts";
 import { path } from "../core/router.ts";
 
 /** A tenant and one of its projects, by UUID. */
@@ -13,7 +13,8 @@ const kept = signal<Place | null>(stored());
 /** The place in the address, or otherwise the last place that was shown. */
 export const place = computed<Place | null>(() => {
   const [, tenant, project] = /^\/t\/([^/]+)\/p\/([^/]+)/.exec(path.value) ?? [];
-  return tenant === undefined || project === undefined ? kept.value : { tenant, project };
+  if (tenant === undefined || project === undefined || malformed({ tenant, project }) !== null) return kept.value;
+  return { tenant, project };
 });
 
 export function keep(next: Place): void {
