@@ -26,6 +26,7 @@ export const LONG = [
   "tests/processes/opsctl.test.ts",
   "tests/processes/rolling-upgrade.test.ts",
   "tests/cli/hostile-environment.test.ts",
+  "tests/console/audit-names.test.ts",
   "tests/console/browser.test.ts",
   "tests/console/instance.test.ts",
   "tests/console/not-found.test.ts",

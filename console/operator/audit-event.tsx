@@ -8,7 +8,7 @@ import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Facts, Heading, Link, Problem, Section, State } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { verify } from "./audit.tsx";
-import { usernamesOf, usersQuery } from "./directory.ts";
+import { useUsernames } from "./directory.ts";
 
 /** The page of one event of the site's chain. Its id is the number of the event. */
 export function AuditEventPage({ id: seq }: { readonly id: string }) {
@@ -29,7 +29,7 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
     kinds: [],
     read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(0, number - 1), to: number }, signal),
   });
-  const { data: users } = useQuery(usersQuery());
+  const usernames = useUsernames(new Set(event !== undefined && "user_id" in event.actor ? [event.actor.user_id] : []));
   useActions([verify]);
   const above = <Link to="/audit">Audit</Link>;
   if (event === undefined) {
@@ -53,7 +53,7 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
       <Facts
         of={{
           "Time": <time dateTime={event.ts}>{event.ts}</time>,
-          "Actor": actorText(event.actor, usernamesOf(users)),
+          "Actor": actorText(event.actor, usernames),
           "Key": "key_id" in event.actor ? <code>{event.actor.key_id}</code> : null,
           "User": "user_id" in event.actor ? <code>{event.actor.user_id}</code> : null,
           "Object": event.resource,

@@ -8,7 +8,6 @@ import { auditFlags, type AuditSearch, auditSearchOf } from "../core/audit-searc
 import { get } from "../core/client.ts";
 import { opsctl, tenantctl } from "../core/command.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
-import { isOperator, me } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
 import { counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
@@ -17,7 +16,7 @@ import type { Column } from "../parts/list.tsx";
 import { Filters } from "../parts/list-page.tsx";
 import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { type Names, NO_NAMES, usernamesOf, usersQuery } from "./directory.ts";
+import { type Names, useUsernames } from "./directory.ts";
 
 /** Each step adds at most this many older events to the list. */
 const STEP_EVENTS = 500;
@@ -87,17 +86,6 @@ const tenantColumnsWith = (usernames: Names) =>
 /** Opens the verification of the site's chain. */
 export const verify: Opening = { title: "Verify the chain", opens: "/audit-verification" };
 
-/** Only operators can read all users. A tenant's user knows only its own name. */
-const knownUsers: Query<Names> = {
-  ...usersQuery(),
-  key: "user names",
-  read: async (signal) => {
-    const who = me.peek();
-    if (isOperator()) return usernamesOf(await usersQuery().read(signal));
-    return new Map(who === null ? [] : [[who.user_id, who.username]]);
-  },
-};
-
 type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
 
 /** Searches older events until the list is full, the chain ends, or the step has used its requests. */
@@ -135,7 +123,8 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   const steps = asked.value.text === text ? asked.value.steps : 1;
   const query = found(tenant, search, steps);
   const { data, busy, refusal } = useQuery(query);
-  const { data: usernames = NO_NAMES } = useQuery(knownUsers);
+  const actors = new Set(data?.events.flatMap(({ actor }) => "user_id" in actor ? actor.user_id : []));
+  const usernames = useUsernames(actors);
   const columns = useMemo(() => (tenant === null ? columnsWith : tenantColumnsWith)(usernames), [tenant, usernames]);
   useActions(tenant === null ? [verify] : []);
   return (

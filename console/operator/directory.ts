@@ -2,16 +2,19 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";
-import { get, getFirst, isCut } from "../core/client.ts";
-import type { Query } from "../core/store.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import { get, getFirst, isCut, Refusal } from "../core/client.ts";
+import { isOperator, me } from "../core/session.ts";
+import { type Query, store } from "../core/store.ts";
 import type { Place } from "../tenant/place.ts";
 import type { Window } from "../parts/lists.tsx";
+import { useQuery } from "../parts/use-query.ts";
 
 export type Names = ReadonlyMap<string, string>;
 /** The names before the first read. */
 export const NO_NAMES: Names = new Map();
 
-/** Hostnames change seldom, so they are read again after this time, in milliseconds. */
+/** Names change seldom, so they are read again after this time, in milliseconds. */
 const FRESH_MS = 300_000;
 /** The server's largest window. */
 const WINDOW_ROWS = 500;
@@ -46,9 +49,47 @@ export function membersQuery(tenant: string, word = ""): Query<Members> {
   };
 }
 
-/** Returns the names of users, by id. */
-export function usernamesOf(users: readonly User[] = []): Names {
-  return new Map(users.map(({ id, username }) => [id, username]));
+/** The first users of the site. An audit reads only their names, so they are read less often than on other pages. */
+const firstUsers: Query<User[]> = { ...usersQuery(), key: "first users", fresh_ms: FRESH_MS };
+
+const noUsers: Query<User[]> = { key: "no users", kinds: [], read: () => Promise.resolve([]) };
+
+/** One user. Null if the user was deleted. */
+function userQuery(id: string): Query<User | null> {
+  return {
+    key: `user ${id}`,
+    kinds: ["user"],
+    fresh_ms: FRESH_MS,
+    read: (signal) =>
+      get<User>(`/v1/system/users/${id}`, undefined, signal).catch((error) => {
+        if (error instanceof Refusal && error.status === 404) return null;
+        throw error;
+      }),
+  };
+}
+
+/** The largest number of users whose names a page reads one by one. Further users are shown by their ids. */
+const NAMES_MAX = 30;
+
+/**
+ * Returns the names of these users, by id. Reads the first users of the site, and then each other user of the set.
+ * Only operators may read users; every other caller knows only its own name.
+ */
+export function useUsernames(ids: ReadonlySet<string>): Names {
+  const { data: first } = useQuery(isOperator() ? firstUsers : noUsers);
+  const known = useMemo(() => new Map(first?.map(({ id, username }) => [id, username])), [first]);
+  // If these are all users of the site, the others were deleted.
+  const missing = isCut(first) ? [...ids].filter((id) => !known.has(id)).slice(0, NAMES_MAX) : [];
+  const held = useMemo(() => missing.map((id) => store.open(userQuery(id))), [missing.join()]);
+  useEffect(() => {
+    const releases = held.map(({ hold }) => hold());
+    return () => releases.forEach((release) => release());
+  }, [held]);
+  const found = held.flatMap(({ state }) => state.value.data ?? []);
+  return useMemo(() => {
+    if (isOperator()) return new Map([...known, ...found.map(({ id, username }) => [id, username] as const)]);
+    return me.value === null ? NO_NAMES : new Map([[me.value.user_id, me.value.username]]);
+  }, [known, me.value, found.map(({ id, username }) => `${id} ${username}`).join()]);
 }
 
 /** The hostnames of all nodes, by UUID. */

@@ -1,5 +1,5 @@
-// Tests in Chromium the addresses that name no object: no page with a malformed id reads the API, and each leads back to
-// the pages that exist.
+// Tests in Chromium the addresses that name no object: the console does not ask the server for a malformed id, and the
+// page has links to pages that exist.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
