@@ -159,8 +159,7 @@ function endOf(
   if (!answer.passes) {
     return { verdict: "stops", summary: `The packet stops on node ${hostname}: ${reason ?? text.replace(STOPS, "")}.` };
   }
-  if (answer.next === null) return { verdict: "arrives", summary: `The packet ${text}, on node ${hostname}.` };
-  return { verdict: "leaves", summary: `The packet ${text}, on node ${hostname}.` };
+  return { verdict: answer.next === null ? "arrives" : "leaves", summary: `On node ${hostname}, the packet ${text}.` };
 }
 
 /**

@@ -257,8 +257,8 @@ test("with Prefer: wait, a deny rule is in effect when its create request return
 test("opsctl network trace asks the nodes' kernels where a packet stops", async () => {
   const traced = (...words: readonly string[]) =>
     opsctl("network", "trace", ...words).catch((error) => error.message as string);
-  expect(await traced("web1", second, "80")).toContain("The packet arrives at web2; ");
-  expect(await traced("web2", ROUTER.ipv4, "80")).toMatch(/The packet leaves by the NAT gateway .*, on node /);
+  expect(await traced("web1", second, "80")).toContain(", the packet arrives at web2; ");
+  expect(await traced("web2", ROUTER.ipv4, "80")).toMatch(/On node .*, the packet leaves by the NAT gateway /);
   await tenantctl(
     ...["firewall-rule", "create", "--vpc", "main", "--name", "no-db", "--action", "deny", "--direction", "outbound"],
     ...["--priority", "90", "--protocol", "tcp", "--destination-ports", "5432"],

@@ -71,7 +71,7 @@ const path = (query: Record<string, string>) =>
 test("a packet to a NIC on another node is followed over both nodes", async () => {
   for (const node of [f.one, f.two]) await apply(node);
   const { code, lines } = await traced(`web ${f.db.nic.primary_ipv4} 5432`, f.one, f.two);
-  expect(lines.at(-1)).toMatch(/^The packet arrives at db; .*, on node .+\.$/);
+  expect(lines.at(-1)).toMatch(/^On node .+, the packet arrives at db; .+\.$/);
   expect(lines.filter((line) => line.startsWith("node "))).toHaveLength(2);
   expect(code).toBe(0);
 });
@@ -79,7 +79,7 @@ test("a packet to a NIC on another node is followed over both nodes", async () =
 test("the destination may have any form of an IPv6 address", async () => {
   const written = f.db.nic.primary_ipv6!.replace("::", ":0:0:0:").toUpperCase();
   const { lines } = await traced(`web ${written} 5432`, f.one, f.two);
-  expect(lines.at(-1)).toMatch(/^The packet arrives at db; /);
+  expect(lines.at(-1)).toMatch(/^On node .+, the packet arrives at db; /);
 });
 
 describe("a firewall rule", () => {
@@ -169,7 +169,7 @@ test("a packet to a floating IP of another instance continues at its node", asyn
   const out = await traced("web 198.51.100.1 443", f.one);
   expect([out.code, out.lines.at(-1)]).toEqual([
     0,
-    expect.stringContaining(`The packet leaves by the floating IP ${ours.address}, on node`),
+    expect.stringContaining(`, the packet leaves by the floating IP ${ours.address}.`),
   ]);
 });
 
