@@ -592,6 +592,7 @@ begin
   when 'enrolment_window_is_open' then return guard_enrolment_window_is_open($2)::text;
   when 'external_network_is_offered' then return guard_external_network_is_offered($2)::text;
   when 'external_subnet_is_apart' then return guard_external_subnet_is_apart($2)::text;
+  when 'external_subnet_is_off_nodes' then return guard_external_subnet_is_off_nodes($2)::text;
   when 'external_subnet_is_unused' then return guard_external_subnet_is_unused($2)::text;
   when 'external_subnets_exist' then return guard_external_subnets_exist($2)::text;
   when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;
@@ -1106,10 +1107,11 @@ begin
   when 'nat_gateway' then
     insert into nat_gateway (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, family, public_address, desired_generation, created_at, updated_at, host_cn_uuid,
-        leaving_cn_uuid, left_at, labels)
+        leaving_cn_uuid, left_at, labels, network_id, external_nic_tag, pool_id)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.family, r.public_address, r.desired_generation, r.created_at, r.updated_at,
-        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
+        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end,
+        r.network_id, r.external_nic_tag, r.pool_id
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'network_pool' then
@@ -1359,6 +1361,10 @@ declare
   low_of bigint;
   next   record;
 begin
+  if of_pool like 'public:%' then
+    select p.id into of_pool from pool p where p.network >>= value::inet;
+    if not found then return; end if;
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('pool:' || of_pool, 0));
   select p.base into strict base from pool p where p.id = of_pool;
   spot := case when base is null then value::bigint else value::inet - base end;
@@ -1851,7 +1857,10 @@ begin
         host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
         leaving_cn_uuid = case when e ? 'leaving_cn_uuid' then r.leaving_cn_uuid else t.leaving_cn_uuid end,
         left_at = case when e ? 'left_at' then r.left_at else t.left_at end,
-        labels = case when e ? 'labels' then r.labels else t.labels end
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        network_id = case when e ? 'network_id' then r.network_id else t.network_id end,
+        external_nic_tag = case when e ? 'external_nic_tag' then r.external_nic_tag else t.external_nic_tag end,
+        pool_id = case when e ? 'pool_id' then r.pool_id else t.pool_id end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'network_pool' then
@@ -2808,7 +2817,8 @@ AS $function$
      where cn.server_uuid = (args->>'server_uuid')::uuid
        and cn.state = 'approved' and cn.role in ('edge', 'both') and not coalesce(p.cordoned, false)
        and t.name = args->>'nic_tag' and t.bridge is not null
-       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)) $function$;
+       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int))
+    and not (args->>'server_uuid')::uuid = any(nodes_of_other_network((args->>'gateway_id')::uuid)) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_cn_offers_nic_tag(args jsonb)
  RETURNS boolean
@@ -2879,12 +2889,25 @@ AS $function$
       order by id limit 1),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_external_subnet_is_off_nodes(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select format('node %s may still answer for %s', r.leaving_cn_uuid, host(r.address))
+       from pool p join resting_address r on r.address <<= p.network
+      where p.id in ('external:' || (args->>'id') || ':v4', 'external:' || (args->>'id') || ':v6')
+      order by r.address limit 1),
+    'true') $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_external_subnet_is_unused(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
   select coalesce(berth_named(array(
     (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 6)
+    union all
+    (select format('nat gateway %s', id) from nat_gateway where network_id = (args->>'id')::uuid limit 6)
     union all
     (select format('network pool %s (%s)', p.name, p.id) from network_pool_network n
        join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 6)
@@ -3653,6 +3676,18 @@ begin
   end loop;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.nodes_of_other_network(gateway_id uuid)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(array_agg(distinct o.host_cn_uuid), '{}')
+    from nat_gateway g
+    join external_subnet e on e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address
+    join nat_gateway o on o.vpc_id = g.vpc_id and o.id <> g.id and o.host_cn_uuid is not null
+    join external_subnet x on x.ipv4_block >>= o.public_address or x.ipv6_block >>= o.public_address
+   where g.id = gateway_id and (x.nic_tag, coalesce(x.vlan_id, 0)) <> (e.nic_tag, coalesce(e.vlan_id, 0)) $function$;
 
 CREATE OR REPLACE FUNCTION public.nodes_to_place(at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS TABLE(now timestamp with time zone, server_uuid uuid, hostname text, state text, role text, last_seen timestamp with time zone, placement jsonb, traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint, unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamp with time zone)
@@ -5103,6 +5138,9 @@ create table nat_gateway (
   leaving_cn_uuid uuid,
   left_at timestamp with time zone,
   labels jsonb default '{}'::jsonb not null,
+  network_id uuid,
+  external_nic_tag text,
+  pool_id text,
   constraint nat_gateway_address UNIQUE (id, public_address),
   constraint nat_gateway_check CHECK ((family(public_address) =
 CASE family
@@ -5115,6 +5153,7 @@ END)),
   constraint nat_gateway_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint nat_gateway_leaving_whole CHECK (((leaving_cn_uuid IS NULL) = (left_at IS NULL))),
   constraint nat_gateway_name UNIQUE (vpc_id, name),
+  constraint nat_gateway_network_and_pool CHECK ((num_nulls(network_id, external_nic_tag, pool_id) = ANY (ARRAY[0, 3]))),
   constraint nat_gateway_one_host CHECK (((host_cn_uuid IS NULL) OR (leaving_cn_uuid IS NULL))),
   constraint nat_gateway_pkey PRIMARY KEY (id),
   constraint nat_gateway_state_check CHECK ((state = 'live'::text)),
@@ -6012,7 +6051,9 @@ alter table instance add constraint instance_placement_group_fkey FOREIGN KEY (p
 alter table instance add constraint instance_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table job_signal add constraint job_signal_job_id_fkey FOREIGN KEY (job_id) REFERENCES job(id) ON DELETE CASCADE;
 alter table nat_gateway add constraint nat_gateway_has_address FOREIGN KEY (public_address) REFERENCES public_address(address) DEFERRABLE INITIALLY DEFERRED;
+alter table nat_gateway add constraint nat_gateway_network FOREIGN KEY (network_id) REFERENCES external_subnet(id);
 alter table nat_gateway add constraint nat_gateway_of_vpc FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
+alter table nat_gateway add constraint nat_gateway_pool FOREIGN KEY (pool_id) REFERENCES pool(id);
 alter table nat_gateway_count add constraint nat_gateway_count_nat_gateway_id_fkey FOREIGN KEY (nat_gateway_id) REFERENCES nat_gateway(id) ON DELETE CASCADE;
 alter table nat_gateway_count add constraint nat_gateway_count_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table network_pool_network add constraint network_pool_network_network_id_fkey FOREIGN KEY (network_id) REFERENCES external_subnet(id);
@@ -6128,6 +6169,8 @@ CREATE INDEX migration_from_cn ON public.migration USING btree (source_cn) WHERE
 CREATE INDEX migration_of_instance ON public.migration USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE INDEX migration_to_cn ON public.migration USING btree (target_cn) WHERE ((instance_id IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text])));
 CREATE INDEX nat_gateway_by_address ON public.nat_gateway USING btree (public_address);
+CREATE INDEX nat_gateway_of_network ON public.nat_gateway USING btree (network_id) WHERE (network_id IS NOT NULL);
+CREATE INDEX nat_gateway_of_pool ON public.nat_gateway USING btree (pool_id) WHERE (pool_id IS NOT NULL);
 CREATE INDEX nat_gateway_of_vpc_in_order ON public.nat_gateway USING btree (vpc_id, id);
 CREATE INDEX nat_gateway_on_cn ON public.nat_gateway USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
 CREATE INDEX nat_gateway_to_place ON public.nat_gateway USING btree (id) WHERE (host_cn_uuid IS NULL);
@@ -6721,6 +6764,7 @@ grant execute on function guard_enrollment_pi_is_staged(jsonb) to berth_app;
 grant execute on function guard_enrolment_window_is_open(jsonb) to berth_app;
 grant execute on function guard_external_network_is_offered(jsonb) to berth_app;
 grant execute on function guard_external_subnet_is_apart(jsonb) to berth_app;
+grant execute on function guard_external_subnet_is_off_nodes(jsonb) to berth_app;
 grant execute on function guard_external_subnet_is_unused(jsonb) to berth_app;
 grant execute on function guard_external_subnets_exist(jsonb) to berth_app;
 grant execute on function guard_firewall_rules_are(jsonb) to berth_app;
@@ -6778,6 +6822,7 @@ grant execute on function load_materialize(double precision) to berth_app;
 grant execute on function load_sample(double precision) to berth_app;
 grant execute on function log_drop(bigint,integer,text[]) to berth_app;
 grant execute on function nic_mac() to berth_app;
+grant execute on function nodes_of_other_network(uuid) to berth_app;
 grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
 grant execute on function nodes_to_place_2(timestamp with time zone) to berth_app;
 grant execute on function placement_group_hosts(uuid) to berth_app;

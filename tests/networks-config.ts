@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     update: "none",
     include: [...NETWORKS],
+    globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,
     isolate: false,

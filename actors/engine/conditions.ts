@@ -136,9 +136,15 @@ export const GUARDS = {
     "no block overlaps an external subnet, and a block overlaps a fixed pool only if it is the pool's whole block",
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
+  external_subnet_is_off_nodes: define<{ readonly id: Uuid }>(
+    "no node can still answer for an address of the external subnet's own pools that a deleted NAT gateway had",
+  ),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),
-  cn_may_host_gateway: define<Node & { readonly nic_tag: string; readonly live_s: number }>(
-    "the node is a live edge node that is not cordoned and reports a bridge of the NIC tag",
+  cn_may_host_gateway: define<
+    Node & { readonly nic_tag: string; readonly live_s: number; readonly gateway_id: Uuid }
+  >(
+    "the node is a live edge node that is not cordoned and reports a bridge of the NIC tag, and runs no gateway of the " +
+      "same VPC with another external network",
   ),
   external_network_is_offered: define<
     { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }

@@ -1,5 +1,6 @@
-// An external subnet: a block of public addresses on a NIC tag, from which tenants allocate floating IPs. Its addresses
-// are in a pool of its own, or in the fixed pool of the same block. Blocks never overlap (docs/networking.md).
+// An external subnet: a block of public addresses on a NIC tag, from which floating IPs and NAT gateways get their
+// addresses. Its addresses are in a pool of its own, or in the fixed pool of the same block. Blocks never overlap
+// (docs/networking.md).
 import { badRequest, conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";
@@ -90,6 +91,11 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
         "external_subnet_is_unused",
         { id },
         `external subnet ${id} is still used by <WHAT>, which must be deleted first`,
+      ),
+      guard(
+        "external_subnet_is_off_nodes",
+        { id },
+        `<WHAT>, which a deleted nat gateway had from external subnet ${id}; wait until the node has stopped the gateway`,
       ),
       effect("external_network_changed", { ipv4_block, ipv6_block }),
       ...dropPool(id, "v4", ipv4_block),

@@ -1,40 +1,19 @@
 // The messages to a floating IP.
-import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
-import type { Fault, Offsets } from "../engine/types.ts";
-
-/** A pool from which an address can be allocated. */
-export type AddressSource = {
-  readonly pool_id: string;
-  readonly family: AddressFamily;
-  /** The external subnet, and the range of the pool that belongs to it; null for a fixed pool. */
-  readonly network: { readonly id: string; readonly nic_tag: string; readonly within: Offsets } | null;
-};
+import type { Addressed } from "../record/address-source.ts";
 
 export type FloatingIpMessage =
-  | {
+  | (Addressed & {
     readonly type: "create";
     readonly id: string;
-    readonly silo_id: string;
     readonly tenant_id: string;
     readonly project_id: string;
     readonly name: string;
     readonly description: string;
     readonly labels?: Labels;
-    /**
-     * The sources in the order in which the commit tries them. The first source with a free address provides the
-     * address.
-     */
-    readonly sources: readonly AddressSource[];
-    /** The network pool that the request names and from which the sources come, or null. */
-    readonly network_pool_id: string | null;
-    /** The fault if no source has a free address, or if there is no source. */
-    readonly refusal: Fault;
-    /** The placeholder of the address, which the commit allocates. */
-    readonly token: string;
     readonly operation_id: string;
-  }
+  })
   | ({ readonly type: "update"; readonly labels?: LabelsPatch | null } & Renaming)
   | { readonly type: "delete" }
   /**

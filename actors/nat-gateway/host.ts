@@ -38,7 +38,9 @@ export function takeHost<S extends Hosted>(s: S, { server_uuid, nic_tag, left_at
   return go<S>(
     { ...s, ...hostedNowhere, host_cn_uuid: server_uuid },
     lock(lockKey("cn", server_uuid), true),
-    guard("cn_may_host_gateway", { server_uuid, nic_tag, live_s: CN_LIVE_S }, NO_HOST),
+    // A gateway of the same VPC in another external network must not get the same node at the same time.
+    lock(lockKey("vpc", s.vpc_id)),
+    guard("cn_may_host_gateway", { server_uuid, nic_tag, live_s: CN_LIVE_S, gateway_id: s.id }, NO_HOST),
     vpcChanged(s),
     audit("nat_gateway_take_host", resource(s), { server_uuid }),
   );

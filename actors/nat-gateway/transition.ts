@@ -1,25 +1,23 @@
-// A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. While a node may still run the deleted gateway, no other object gets the address. Each of the
-// two commits also starts an operation, which shows the change to tenants (docs/networking.md).
+// A NAT gateway of a VPC. It holds one address, of a fixed pool or of an external subnet, from the commit that creates
+// it to the commit that deletes it. While a node may still run the deleted gateway, no other object gets the address.
+// Each of the two commits also starts an operation, which shows the change to tenants (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { poolExhausted, publicPool } from "../../src/lib/net/public-pool.ts";
-import { allocate, audit, go, guard, insert, lock, release, remove, withActor } from "../engine/effects.ts";
+import { publicPool } from "../../src/lib/net/public-pool.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
+import { type Addressed, allocateFrom, fromFirst } from "../record/address-source.ts";
 import { type Create, record, type RecordState, type Update } from "../record/record.ts";
 import { vpcChanged } from "../record/vpc-change.ts";
 import type { VpcMember } from "../vpc/state.ts";
 import { hostedNowhere, leaveHost, type Leaving, takeHost } from "./host.ts";
 
-type Fields = VpcMember & {
-  readonly family: AddressFamily;
-  /** The placeholder of the address, which the commit allocates. */
-  readonly token: string;
-  readonly operation_id: string;
-};
+type Fields = VpcMember & Addressed & { readonly operation_id: string };
 
 export type NatGatewayMessage =
   | Create<Fields>
@@ -45,6 +43,11 @@ export type NatGatewayState = RecordState<
   VpcMember & {
     readonly family: AddressFamily;
     readonly public_address: string;
+    /** The external subnet of the address; null for the fixed pools. */
+    readonly network_id: string | null;
+    readonly external_nic_tag: string | null;
+    /** The pool to which a delete returns the address; null for the fixed pool of the family. */
+    readonly pool_id: string | null;
     readonly desired_generation: number;
     readonly updated_at: Date;
     /** The node that runs the gateway; null while the gateway has no node. */
@@ -63,20 +66,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
   table: "nat_gateway",
   noun: "nat gateway",
   resource: "NatGateway",
-  parent: ({ vpc_id }) => lockKey("vpc", vpc_id),
-  create: {
-    action: "nat_gateway_create",
-    note: noted,
-    row: ({ type: _type, token, operation_id: _operation, ...fields }, now) => (
-      { ...fields, public_address: token, desired_generation: 1, updated_at: now, ...hostedNowhere }
-    ),
-    parts: (row, { token, operation_id }) => [
-      allocate(publicPool(row.family), token, poolExhausted(`the public ${row.family} address pool`)),
-      insert("public_address", { address: token, nat_gateway_id: row.id }),
-      vpcChanged(row),
-      begin(row, operation_id, NAT_GATEWAY_CREATE),
-    ],
-  },
+  create,
   update: {
     action: "nat_gateway_update",
     row: (next, _m, { now }) => ({ ...next, updated_at: now }),
@@ -108,6 +98,8 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     labels: row.labels ?? {},
     family: row.family,
     public_address: row.public_address,
+    network_id: row.network_id,
+    external_nic_tag: row.external_nic_tag,
     edge_cluster_id: null,
     desired_generation: row.desired_generation,
     host_cn_uuid: row.host_cn_uuid,
@@ -122,6 +114,45 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
   },
 });
 
+function create(_s: null, m: Create<Fields>, now: Date): Out<NatGatewayState> {
+  // A request without a usable source gets this refusal, even if its name is also invalid.
+  if (m.sources.length === 0) return refuse(m.refusal);
+  const { id, tenant_id, project_id, vpc_id, name, description, labels = {}, token, operation_id } = m;
+  const wrong = nameFault(name) ?? labelsFault(labels);
+  if (wrong !== null) return refuse(wrong);
+  return fromFirst<NatGatewayState>(m, (source) => {
+    const { pool_id, family, network } = source;
+    const next: NatGatewayState = {
+      state: "live",
+      id,
+      tenant_id,
+      project_id,
+      vpc_id,
+      name,
+      description,
+      labels,
+      family,
+      public_address: token,
+      network_id: network?.id ?? null,
+      external_nic_tag: network?.nic_tag ?? null,
+      pool_id: network === null ? null : pool_id,
+      desired_generation: 1,
+      created_at: now,
+      updated_at: now,
+      ...hostedNowhere,
+    };
+    const parts: Part<NatGatewayState>[] = [
+      lock(lockKey("vpc", vpc_id), true),
+      ...allocateFrom(source, m),
+      insert("public_address", { address: token, nat_gateway_id: id }),
+      vpcChanged(next),
+      begin(next, operation_id, NAT_GATEWAY_CREATE),
+      audit("nat_gateway_create", `NatGateway::"${id}"`, noted(next, m)),
+    ];
+    return { next, parts };
+  });
+}
+
 function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGatewayState> {
   const entry = audit("nat_gateway_delete", `NatGateway::"${s.id}"`, noted(s, m));
   return go<NatGatewayState>(null, ...releaseAddress(s, now), vpcChanged(s), entry);
@@ -134,7 +165,7 @@ function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGateway
  * the guard under the exclusive lock sees every route.
  */
 function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] {
-  const { id, vpc_id, family, public_address } = s;
+  const { id, vpc_id, family, public_address, pool_id } = s;
   const leaving_cn_uuid = s.host_cn_uuid ?? s.leaving_cn_uuid;
   const left_at = toRfc3339(s.left_at ?? now);
   return [
@@ -142,7 +173,7 @@ function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] 
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
     guard("nat_gateway_has_no_forward", { id }, `nat gateway ${id} still has port forwards`),
     ...(leaving_cn_uuid === null
-      ? [release(publicPool(family), public_address)]
+      ? [release(pool_id ?? publicPool(family), public_address)]
       : [insert("resting_address", { address: public_address, vpc_id, leaving_cn_uuid, left_at })]),
     remove("public_address", { address: public_address }),
   ];
@@ -154,7 +185,7 @@ function begin(s: NatGatewayState, id: string, { saga, record }: { readonly saga
     type: "start",
     id,
     saga,
-    params: { ...output, vpc_id: s.vpc_id, name: s.name, family: s.family },
+    params: { ...output, vpc_id: s.vpc_id, name: s.name, family: s.family, network_id: s.network_id },
     references: [
       { scope: "nat_gateway", id: s.id },
       { scope: "vpc", id: s.vpc_id },
@@ -166,6 +197,6 @@ function begin(s: NatGatewayState, id: string, { saga, record }: { readonly saga
 }
 
 function noted(s: NatGatewayState, { operation_id }: OfOperation) {
-  const { name, vpc_id, project_id, tenant_id, family, public_address } = s;
-  return { name, vpc_id, project_id, tenant_id, family, public_address, operation_id };
+  const { name, vpc_id, project_id, tenant_id, family, public_address, network_id } = s;
+  return { name, vpc_id, project_id, tenant_id, family, public_address, network_id, operation_id };
 }

@@ -10,6 +10,7 @@ export type NatGatewayParams = {
   readonly vpc_id: string;
   readonly name: string;
   readonly family: string;
+  readonly network_id: string | null;
 };
 
 /** The first step commits with the record (nat-gateway/transition.ts); only its undo is defined here. */

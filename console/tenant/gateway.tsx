@@ -54,7 +54,7 @@ export function GatewayPage({ id }: { readonly id: string }) {
 }
 
 function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly refusal: Refusal | undefined }) {
-  const { id, name, vpc_id, public_address, family, host_cn_uuid, counts, realized } = gateway;
+  const { id, name, vpc_id, public_address, family, network_id, host_cn_uuid, counts, realized } = gateway;
   const place = { tenant: gateway.tenant_id, project: gateway.project_id };
   const { data: found } = useQuery(vpcQuery(vpc_id));
   const vpc = found?.name ?? vpc_id;
@@ -129,6 +129,7 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
         of={{
           "Public address": <Copyable text={public_address} label="the public address" />,
           "Family": family,
+          "External subnet": network_id == null ? null : <code>{network_id}</code>,
           "Runs on": host_cn_uuid === null ? "no node yet" : <code>{host_cn_uuid}</code>,
           "Connections": counts === null ? null : counts.connections,
           "On the node": realizedText(realized),

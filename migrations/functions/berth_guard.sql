@@ -22,6 +22,7 @@ begin
   when 'enrolment_window_is_open' then return guard_enrolment_window_is_open($2)::text;
   when 'external_network_is_offered' then return guard_external_network_is_offered($2)::text;
   when 'external_subnet_is_apart' then return guard_external_subnet_is_apart($2)::text;
+  when 'external_subnet_is_off_nodes' then return guard_external_subnet_is_off_nodes($2)::text;
   when 'external_subnet_is_unused' then return guard_external_subnet_is_unused($2)::text;
   when 'external_subnets_exist' then return guard_external_subnets_exist($2)::text;
   when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;

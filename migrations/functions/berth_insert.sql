@@ -154,10 +154,11 @@ begin
   when 'nat_gateway' then
     insert into nat_gateway (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, family, public_address, desired_generation, created_at, updated_at, host_cn_uuid,
-        leaving_cn_uuid, left_at, labels)
+        leaving_cn_uuid, left_at, labels, network_id, external_nic_tag, pool_id)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.family, r.public_address, r.desired_generation, r.created_at, r.updated_at,
-        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
+        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end,
+        r.network_id, r.external_nic_tag, r.pool_id
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'network_pool' then

@@ -1,5 +1,7 @@
 -- Gives a value back to its pool and merges it with the free ranges next to it. If the value is free already, the
--- caller has a bug.
+-- caller has a bug. An address that is given back to a fixed pool goes to the pool that contains it: processes of
+-- earlier releases name the fixed pool for the address of every NAT gateway. If no pool contains the address, its
+-- external subnet was deleted, and nothing happens.
 create or replace function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
 declare
   base   inet;
@@ -7,6 +9,10 @@ declare
   low_of bigint;
   next   record;
 begin
+  if of_pool like 'public:%' then
+    select p.id into of_pool from pool p where p.network >>= value::inet;
+    if not found then return; end if;
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('pool:' || of_pool, 0));
   select p.base into strict base from pool p where p.id = of_pool;
   spot := case when base is null then value::bigint else value::inet - base end;

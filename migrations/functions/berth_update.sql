@@ -350,7 +350,10 @@ begin
         host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
         leaving_cn_uuid = case when e ? 'leaving_cn_uuid' then r.leaving_cn_uuid else t.leaving_cn_uuid end,
         left_at = case when e ? 'left_at' then r.left_at else t.left_at end,
-        labels = case when e ? 'labels' then r.labels else t.labels end
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        network_id = case when e ? 'network_id' then r.network_id else t.network_id end,
+        external_nic_tag = case when e ? 'external_nic_tag' then r.external_nic_tag else t.external_nic_tag end,
+        pool_id = case when e ? 'pool_id' then r.pool_id else t.pool_id end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'network_pool' then

@@ -1,5 +1,8 @@
--- Returns whether a node {server_uuid} may run NAT gateways on the NIC tag {nic_tag}: it is approved, has the role edge
--- or both, is not cordoned, reports a bridge for the tag, and was seen in the last {live_s} seconds.
+-- Returns whether a node {server_uuid} may run the NAT gateway {gateway_id} on the NIC tag {nic_tag}: it is approved, has
+-- the role edge or both, is not cordoned, reports a bridge for the tag, and was seen in the last {live_s} seconds. It
+-- also runs no gateway of the same VPC in another external network, because the router of a VPC has only one external
+-- network on each node. Processes of earlier releases do not pass {gateway_id}. The caller must hold the VPC's lock
+-- exclusively.
 create or replace function guard_cn_may_host_gateway(args jsonb) returns boolean language sql volatile as $$
   select exists (
     select from cn
@@ -9,4 +12,5 @@ create or replace function guard_cn_may_host_gateway(args jsonb) returns boolean
      where cn.server_uuid = (args->>'server_uuid')::uuid
        and cn.state = 'approved' and cn.role in ('edge', 'both') and not coalesce(p.cordoned, false)
        and t.name = args->>'nic_tag' and t.bridge is not null
-       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)) $$;
+       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int))
+    and not (args->>'server_uuid')::uuid = any(nodes_of_other_network((args->>'gateway_id')::uuid)) $$;

@@ -113,6 +113,8 @@ export const NatGateway = z.object({
   ...labeled,
   family: z.enum(ADDRESS_FAMILIES),
   public_address: z.string(),
+  network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
+  external_nic_tag: z.string().nullable(),
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
   host_cn_uuid: z.string().nullable().describe("The edge node that runs the gateway; null until a node is chosen"),
@@ -128,8 +130,17 @@ export const NatGateway = z.object({
   updated_at: Timestamp,
 });
 export type NatGateway = z.infer<typeof NatGateway>;
-/** The body that creates a NAT gateway. The server chooses the address. */
-export const NatGatewayBody = z.strictObject({ ...withLabels, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
+/** The body that creates a NAT gateway. At most one of family, network_id and pool_id selects the address. */
+export const NatGatewayBody = z.strictObject({
+  ...withLabels,
+  family: z.enum(ADDRESS_FAMILIES).nullish().describe(
+    "Takes an address from the fixed pool of this family. Default: v4, if neither network_id nor pool_id is set",
+  ),
+  network_id: Uuid.nullish().describe("Takes an address from this external subnet, and has the family of the address"),
+  pool_id: Uuid.nullish().describe(
+    "Takes an address from the first external subnet of this pool that has a free address, and has its family",
+  ),
+});
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
 /** A public address that can be attached to a NIC and moved to another. */

@@ -15,6 +15,7 @@ const HOSTLESS = `
                           when cn.role is null or cn.role not in ('edge', 'both') then 'role'
                           when t.bridge is null then 'nic_tag'
                           when coalesce(p.cordoned, false) then 'cordoned'
+                          when cn.server_uuid = any(nodes_of_other_network(g.id)) then 'network'
                           when s.last_seen is null or s.last_seen < (select berth_now()) - make_interval(secs => $3) then 'seen'
                           else 'none' end as failed
                 from cn

@@ -46,6 +46,7 @@ const HOMELESS = `
   select g.id, g.left_at, berth_vpc_generation(g.vpc_id) as generation,
          (select e.nic_tag from external_subnet e
            where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address limit 1) as nic_tag,
+         nodes_of_other_network(g.id) as barred,
          ${LAST_NODE_STATE}
     from nat_gateway g ${LAST_NODE}
    where g.host_cn_uuid is null and ($3::uuid is null or g.id > $3) order by g.id limit $2`;
@@ -55,7 +56,7 @@ export async function listHomeless(db: Db, fence_s: number, { rows_max, after }:
   return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max, after])).rows;
 }
 
-// The same conditions as in guard_cn_may_host_gateway, which the commit checks for one node.
+// With `barred`, the same conditions as in guard_cn_may_host_gateway, which the commit checks for one node.
 const CANDIDATES = `
   select t.server_uuid, t.name as nic_tag,
          (select count(*) from nat_gateway g where g.host_cn_uuid = t.server_uuid) as gateways

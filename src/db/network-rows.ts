@@ -84,6 +84,9 @@ export type NatGatewayRow = OwnedRow & {
   vpc_id: string;
   family: AddressFamily;
   public_address: string;
+  network_id: string | null;
+  external_nic_tag: string | null;
+  pool_id: string | null;
   desired_generation: number;
   updated_at: Date;
   host_cn_uuid: string | null;

@@ -7,7 +7,8 @@ import type { Db } from "./pool.ts";
 // one, do not contain the gateway.
 const NOTE = "update resting_address set generation = berth_vpc_generation(vpc_id) where generation is null";
 
-// The same condition as isOff. One address per statement, so that two processes cannot deadlock.
+// The same condition as isOff. One address per statement, so that two processes cannot deadlock. The networks of pools
+// do not overlap, so at most one pool contains the address.
 const RELEASE = `
   with off as (
     select address from (select g.address, g.generation, ${LAST_NODE_STATE} from resting_address g ${LAST_NODE}) g
@@ -16,7 +17,7 @@ const RELEASE = `
   ), gone as (
     delete from resting_address r using off where r.address = off.address returning r.address
   )
-  select berth_release('public:v' || family(address), host(address)) from gone`;
+  select (select berth_release(p.id, host(g.address)) from pool p where p.network >>= g.address) from gone g`;
 
 /**
  * Releases at most `rows_max` addresses whose last node can no longer run the deleted gateway. `fence_s` is the silence

@@ -5,13 +5,14 @@ import { type Check, invariant } from "./check.ts";
 
 /** SQL that lists each public address in use, with its holder and its pool. */
 const HELD_PUBLIC = `
-  select 'nat gateway ' || id as holder, 'public:' || family as pool_id, public_address as address from nat_gateway
+  select 'nat gateway ' || id as holder, coalesce(pool_id, 'public:' || family) as pool_id, public_address as address
+    from nat_gateway
    union all select 'floating ip ' || id, pool_id, address from floating_ip`;
 
 /** SQL that lists each address in use outside of subnets, with its holder and its pool. */
 const HELD_OUTSIDE = `${HELD_PUBLIC}
-   union all select 'deleted nat gateway of node ' || leaving_cn_uuid, 'public:v' || family(address), address
-               from resting_address
+   union all select 'deleted nat gateway of node ' || leaving_cn_uuid, p.id, address
+               from resting_address left join pool p on p.network >>= address
    union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null`;
 
 /** SQL that lists the additional addresses of NICs. An index finds the NICs that have any. */

@@ -12,7 +12,7 @@ import { LabelQuery } from "../contract/labels.ts";
 import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { sourcesOf, type Wanted } from "../services/address-sources.ts";
+import { sourcesOf, wantedOf } from "../services/address-sources.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
@@ -71,8 +71,8 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
   });
   app.openapi(createFloatingIpRoute, async (c) => {
     const { name, description, labels, ...source } = c.req.valid("json");
-    const wanted = wantedOf(source);
-    if (wanted === null) return faultResponse(c, ONE_SOURCE);
+    const [wanted, ...others] = wantedOf(source);
+    if (wanted === undefined || others.length > 0) return faultResponse(c, ONE_SOURCE);
     const { silo_id, tenant_id, project_id } = scopeOf(c);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
     const idempotency = await deps.idempotency(c);
@@ -116,15 +116,4 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
       "409 while the floating IP is attached, or while a node has not released it. After the deletion, the address " +
       "is free immediately.",
   });
-}
-
-/** Returns the source from which the body requests the address; null unless the body names exactly one source. */
-function wantedOf(
-  { family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description" | "labels">,
-): Wanted | null {
-  const set: Wanted[] = [];
-  if (family) set.push({ by: "family", family });
-  if (network_id) set.push({ by: "network", id: network_id });
-  if (pool_id) set.push({ by: "pool", id: pool_id });
-  return set.length === 1 ? set[0] ?? null : null;
 }

@@ -6,11 +6,12 @@ import { addRealized, withRealized } from "../../actors/realization/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { NatGateway, NatGatewayBody, type Realized } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
+import { sourcesOf, wantedOf } from "../services/address-sources.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, prefersWait, type Waits } from "./prefer-wait.ts";
@@ -22,6 +23,8 @@ const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
 /** A gateway without a node is not in effect. */
 const unhosted = ({ host_cn_uuid }: NatGateway, realized: Realized): Realized =>
   host_cn_uuid === null ? { ...realized, applied_generation: null } : realized;
+const ONE_SOURCE = badRequest("set at most one of family, network_id and pool_id");
+
 const tags = ["Networking"];
 const path = "/v1/nat-gateways/{nat_gateway_id}";
 const params = z.object({ nat_gateway_id: Uuid });
@@ -66,25 +69,36 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a NAT gateway",
     description:
-      "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if no address is " +
-      "free. The operation nat-gateway-create records the creation. With `Prefer: wait`, the request also waits " +
-      "until an edge node runs the gateway.",
+      "At most one of family, network_id and pool_id selects the source of the address; without any, the family is v4. " +
+      "The server allocates the lowest free address of the source. In a pool, it uses the first network with a free " +
+      "address; in a network, it uses the IPv4 block before the IPv6 block. The gateway has the family of its address. " +
+      "409 PoolExhausted if no address is free. The operation nat-gateway-create records the creation. With " +
+      "`Prefer: wait`, the request also waits until an edge node runs the gateway.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),
   });
   app.openapi(createGatewayRoute, async (c) => {
-    const { tenant_id, project_id } = scopeOf(c);
+    const { name, description, labels, ...source } = c.req.valid("json");
+    const [wanted = { by: "family", family: "v4" }, ...others] = wantedOf(source);
+    if (others.length > 0) return faultResponse(c, ONE_SOURCE);
+    const { silo_id, tenant_id, project_id } = scopeOf(c);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const principal = c.get("principal");
+    const seesTenant = (of: string) => of === tenant_id || (principal.kind === "user" && principal.is_root);
     const outcome = await deps.send(c, { kind: "nat-gateway", id: idempotency.id }, {
       type: "create",
       id: idempotency.id,
+      silo_id,
       tenant_id,
       project_id,
       vpc_id: c.req.valid("query").vpc,
-      ...c.req.valid("json"),
+      name,
+      description,
+      labels,
+      ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
       token: deps.mint.idFrom(idempotency.id, "address"),
       operation_id: deps.mint.idFrom(idempotency.id, "operation"),
     }, idempotency);

@@ -1,9 +1,9 @@
-// Finds the pools from which a floating IP can get its address: a fixed pool, one external subnet, or the external
-// subnets of a network pool in order. Networks that are reserved for other silos count as missing.
+// Finds the pools from which a floating IP or a NAT gateway can get its address: a fixed pool, one external subnet, or
+// the external subnets of a network pool in order. Networks that are reserved for other silos count as missing.
 import type { Kysely } from "kysely";
-import type { AddressSource } from "../../actors/floating-ip/messages.ts";
 import { findExternalSubnets } from "../../actors/external-subnet/reads.ts";
 import { findNetworkPool } from "../../actors/network-pool/reads.ts";
+import type { Addressed, AddressSource } from "../../actors/record/address-source.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import { ADDRESS_FAMILIES, type AddressFamily } from "../contract/enums.ts";
 import type { ExternalSubnet } from "../contract/external-network.ts";
@@ -24,12 +24,23 @@ export type Wanted =
  */
 export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id: string) => boolean };
 
-export type Sources = {
-  readonly sources: readonly AddressSource[];
-  readonly network_pool_id: string | null;
-  /** The fault if no source has a free address, or if there is no source. */
-  readonly refusal: Fault;
+export type Sources = Pick<Addressed, "sources" | "network_pool_id" | "refusal">;
+
+/** The fields of a body that name a source. */
+type Named = {
+  readonly family?: AddressFamily | null | undefined;
+  readonly network_id?: string | null | undefined;
+  readonly pool_id?: string | null | undefined;
 };
+
+/** Returns the sources that the fields name. */
+export function wantedOf({ family, network_id, pool_id }: Named): Wanted[] {
+  const set: Wanted[] = [];
+  if (family) set.push({ by: "family", family });
+  if (network_id) set.push({ by: "network", id: network_id });
+  if (pool_id) set.push({ by: "pool", id: pool_id });
+  return set;
+}
 
 export async function sourcesOf(db: Db, wanted: Wanted, caller: Asker): Promise<Sources> {
   if (wanted.by === "family") {

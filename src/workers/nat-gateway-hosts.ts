@@ -71,8 +71,9 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
     const tags = [...new Set(free.flatMap(({ nic_tag }) => nic_tag ?? []))];
     if (tags.length === 0) return;
     const nodes = (await candidates(CN_LIVE_S, tags)).map((node) => ({ ...node }));
-    for (const { id, nic_tag, left_at } of free) {
-      const [best] = nodes.filter((node) => node.nic_tag === nic_tag).sort((a, b) => a.gateways - b.gateways);
+    for (const { id, nic_tag, barred, left_at } of free) {
+      const eligible = nodes.filter((node) => node.nic_tag === nic_tag && !barred.includes(node.server_uuid));
+      const [best] = eligible.sort((a, b) => a.gateways - b.gateways);
       if (nic_tag === null || best === undefined) continue;
       for (const node of nodes) if (node.server_uuid === best.server_uuid) node.gateways += 1;
       const { server_uuid } = best;

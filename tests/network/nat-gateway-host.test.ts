@@ -11,6 +11,7 @@ import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./net
 const homeless = (fields: Partial<Homeless>): Homeless => ({
   id: "g",
   nic_tag: "external",
+  barred: [],
   left_at: new Date(0),
   is_fenced: false,
   generation: 9,
@@ -42,9 +43,10 @@ test.each<[string, Partial<HostlessGateway>, string]>([
   ["without any node", { failed: {} }, "no node is registered"],
   [
     "whose nodes do not qualify",
-    { failed: { seen: 1, state: 2, role: 3, nic_tag: 4, cordoned: 5 } },
-    'none of the 15 nodes can run it (2 not approved, 3 without role "edge" or "both", ' +
-    "4 without a bridge for the NIC tag ext, 5 cordoned, 1 not seen for 60 s)",
+    { failed: { seen: 1, state: 2, role: 3, nic_tag: 4, cordoned: 5, network: 6 } },
+    'none of the 21 nodes can run it (2 not approved, 3 without role "edge" or "both", ' +
+    "4 without a bridge for the NIC tag ext, 5 cordoned, " +
+    "6 running a gateway of the VPC in another external network, 1 not seen for 60 s)",
   ],
   ["that waits for its old node", { leaves: "n1", failed: { none: 1 } }, "node n1, which it left, may still run it"],
   ["with an eligible node", { failed: { none: 1, role: 1 } }, "the server is choosing one"],

@@ -59,6 +59,8 @@ describe("a gateway", () => {
       labels: {},
       family: "v4",
       public_address,
+      network_id: null,
+      external_nic_tag: null,
       edge_cluster_id: null,
       desired_generation: 1,
       host_cn_uuid: null,

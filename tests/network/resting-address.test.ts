@@ -18,32 +18,32 @@ beforeAll(async () => {
 });
 afterAll(() => f.t.close());
 
-const create = async (): Promise<NatGateway> =>
-  okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
+const create = async (fields: object = {}): Promise<NatGateway> =>
+  okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress", ...fields } }));
 const remove = async ({ id }: NatGateway) => okOf(await f.call("DELETE", `/v1/nat-gateways/${id}`));
 const hostOf = async ({ id }: NatGateway) => okOf(await f.call("GET", `/v1/nat-gateways/${id}`)).host_cn_uuid;
 
 /** Creates a gateway that the node runs and has applied. */
-async function gatewayOn(node: NetworkNode): Promise<NatGateway> {
+async function gatewayOn(node: NetworkNode, fields: object = {}): Promise<NatGateway> {
   for (const each of [f.two, f.idle]) {
     const body = { role: each === node ? "both" : "tenant" };
     okOf(await f.t.call("POST", `/v1/cns/${each.server_uuid}/role`, { body }));
   }
   okOf(await node.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
   await node.alive();
-  const made = await create();
+  const made = await create(fields);
   await expect.poll(() => hostOf(made), { timeout: 5_000, interval: 50 }).toBe(node.server_uuid);
   await f.apply(node);
   return made;
 }
 
 /** Lets the background work run, and returns whether a floating IP then gets the address of the gateway. */
-async function isFree({ public_address }: NatGateway): Promise<boolean> {
+async function isFree({ public_address, network_id }: NatGateway): Promise<boolean> {
   await f.t.plane.pass();
   await f.t.plane.pass();
   const broken = await Promise.all(ADDRESS_CHECKS.map(async ({ query }) => (await f.t.db.query(query)).rows));
   expect(broken.flat()).toEqual([]);
-  const body = { name: "next", family: "v4" };
+  const body = { name: "next", ...(network_id === null ? { family: "v4" } : { network_id }) };
   const { id, address } = okOf(await f.call("POST", `/v1/floating-ips${f.tenant.selectors}`, { body }));
   okOf(await f.call("DELETE", `/v1/floating-ips/${id}`));
   return address === public_address;
@@ -71,6 +71,26 @@ test("the address stays reserved until the node has applied a document without t
   expect(await isFree(gateway)).toBe(false);
   await f.apply(f.two);
   expect(await isFree(gateway)).toBe(true);
+});
+
+test("the address of an external subnet returns to the subnet, which cannot be deleted until the node has applied a document without the gateway", async () => {
+  const body = { name: "other", nic_tag: "external", vlan_id: 7, ipv4_block: "198.51.100.0/24" };
+  const { id: network_id } = okOf(await f.t.call("POST", "/v1/system/external-subnets", { body }));
+  const gateway = await gatewayOn(f.two, { network_id });
+  expect(gateway).toMatchObject({ public_address: "198.51.100.2", network_id });
+  await remove(gateway);
+  expect(await isFree(gateway)).toBe(false);
+  const path = `/v1/system/external-subnets/${network_id}`;
+  expect(await f.t.call("DELETE", path)).toMatchObject({
+    status: 409,
+    body: {
+      message: `node ${f.two.server_uuid} may still answer for 198.51.100.2, which a deleted nat gateway had from ` +
+        `external subnet ${network_id}; wait until the node has stopped the gateway`,
+    },
+  });
+  await f.apply(f.two);
+  expect(await isFree(gateway)).toBe(true);
+  expect((await f.t.call("DELETE", path)).status).toBe(204);
 });
 
 test("the address of a gateway that has left its node stays reserved until this node has applied a document without it", async () => {

@@ -2,7 +2,7 @@
 // project, an empty tenant, and a node with room for one instance. The fixture is created again for every history.
 import { randomBytes } from "node:crypto";
 import { approvalOf, nodeKey, registration } from "./node-messages.ts";
-import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
+import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB, ofFixedPool } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
 
@@ -105,9 +105,8 @@ export async function newParentFixture(two: TwoEngines, site: Site): Promise<Par
       type: "create",
       id: g.nat_gateway,
       ...of_vpc,
+      ...ofFixedPool(silo_id, newId),
       name: "its",
-      family: "v6",
-      token: `address:${newId()}`,
       operation_id: newId(),
     }),
   ]);

@@ -138,15 +138,22 @@ export function createdFloatingIp(
   return {
     type: "create",
     id,
-    silo_id,
+    ...ofFixedPool(silo_id, newId),
     tenant_id,
     project_id,
     name,
     description: "",
+    operation_id: newId(),
+  };
+}
+
+/** The fields of a create that take an address from the fixed pool of IPv6. */
+export function ofFixedPool(silo_id: string, newId: () => string) {
+  return {
+    silo_id,
     sources: [{ pool_id: "public:v6", family: "v6", network: null }],
     network_pool_id: null,
     refusal: { kind: "conflict", message: "no address" },
     token: `address:${newId()}`,
-    operation_id: newId(),
   };
 }

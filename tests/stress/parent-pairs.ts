@@ -3,7 +3,14 @@
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import { leftOf, newParentFixture, openSite, type ParentFixture, type Site } from "./parent-fixture.ts";
-import { createdFloatingIp, createdInstance, createdRoute, createdSubnet, createdVpc } from "./parent-messages.ts";
+import {
+  createdFloatingIp,
+  createdInstance,
+  createdRoute,
+  createdSubnet,
+  createdVpc,
+  ofFixedPool,
+} from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
@@ -149,17 +156,21 @@ function gone(kind: string, id: string, more: object = {}): Order {
   return { to: { kind, id }, message: { type: "delete", ...more } };
 }
 
-function nat({ tenant_id, project_id }: ParentFixture, newId: () => string, name: string, vpc_id: string): Order {
+function nat(
+  { silo_id, tenant_id, project_id }: ParentFixture,
+  newId: () => string,
+  name: string,
+  vpc_id: string,
+): Order {
   return made("nat-gateway", {
     type: "create",
     id: newId(),
+    ...ofFixedPool(silo_id, newId),
     tenant_id,
     project_id,
     vpc_id,
     name,
     description: "",
-    family: "v6",
-    token: `address:${newId()}`,
     operation_id: newId(),
   });
 }

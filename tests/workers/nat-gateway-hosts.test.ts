@@ -7,6 +7,7 @@ import { createNatGatewayHosts } from "../../src/workers/nat-gateway-hosts.ts";
 const gateway = (id: string, fields: Partial<Homeless> = {}): Homeless => ({
   id,
   nic_tag: null,
+  barred: [],
   left_at: null,
   is_fenced: false,
   generation: 1,

@@ -37,7 +37,15 @@ export const KINDS = [
     singular: "NAT gateway",
     path: "/v1/nat-gateways",
     key: ["vpc", "name"],
-    fields: { vpc: parent, name, ...described, family: fixed("text") },
+    fields: {
+      vpc: parent,
+      name,
+      ...described,
+      family: fixed("text"),
+      network_id: fixed("text"),
+      // Hidden, because a gateway shows only the external subnet of the pool that its address is in.
+      pool_id: { type: "text", change: "hidden" },
+    },
   },
   {
     list: "floating_ips",

@@ -118,7 +118,12 @@ function networkRecords({ gateways, tables, routes, subnets, rules }: Network, n
   const vpcOf = ({ vpc }: { readonly vpc: string }) => ({ vpc: name_of.get(vpc) });
   return [
     ...gateways.map((each) =>
-      record("nat_gateways", each, { ...vpcOf(each), ...pick(each, ["description", "labels", "family"]) })
+      record("nat_gateways", each, {
+        ...vpcOf(each),
+        ...pick(each, ["description", "labels"]),
+        // A request for an address of an external subnet must not name a family. An older server sends no network_id.
+        ...(each.network_id == null ? pick(each, ["family"]) : pick(each, ["network_id"])),
+      })
     ),
     ...tables.map((each) => ({
       ...record("route_tables", each, { ...vpcOf(each), ...pick(each, ["description", "labels"]) }),

@@ -18,6 +18,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
     ["NAME", (gateway) => gateway.name],
     ["ID", (gateway) => gateway.id, ID_COLUMN],
     ["PUBLIC_ADDR", (gateway) => gateway.public_address],
+    ["NETWORK", (gateway) => gateway.network_id, WIDE_COLUMN],
     ["CONNECTIONS", (gateway) => gateway.counts?.connections, WIDE_COLUMN],
     PENDING_COLUMN,
   ],
@@ -28,6 +29,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
     ["project", gateway.project],
     ["public_address", gateway.public_address],
     ["family", gateway.family],
+    ["network", gateway.network_id],
     ["connections", gateway.counts?.connections],
   ],
 };

@@ -9,6 +9,8 @@ export type Homeless = {
   readonly id: string;
   /** The NIC tag of the external subnet that contains the address; null if no external subnet contains it. */
   readonly nic_tag: string | null;
+  /** The nodes that run a gateway of the same VPC in another external network, and so cannot run this gateway. */
+  readonly barred: readonly string[];
   /** When the gateway left its last node; null if it has never had one. */
   readonly left_at: Date | null;
   /**
@@ -37,6 +39,7 @@ const CONDITIONS = {
   role: 'without role "edge" or "both"',
   nic_tag: "without a bridge for the NIC tag",
   cordoned: "cordoned",
+  network: "running a gateway of the VPC in another external network",
   seen: `not seen for ${CN_LIVE_S} s`,
 } as const;
 

@@ -62,7 +62,7 @@ test("a tenant creates the records of a network, finds them by name, and changes
 
   const gateway = await json("nat-gateway create --vpc web --name egress --family IPV4");
   expect(await printed("nat-gateway list --vpc web --no-headers -o wide")).toBe(
-    `egress  ${gateway.id}  ${gateway.public_address}  -            no node\n`,
+    `egress  ${gateway.id}  ${gateway.public_address}  -        -            no node\n`,
   );
   const second = await json("route-table create --vpc web --name second --description other");
   expect(await printed(`subnet set-route-table db --vpc web --route-table second`)).toBe(

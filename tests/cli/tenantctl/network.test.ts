@@ -49,7 +49,7 @@ const FAMILIES = [
     selectors: `vpc=${VPC.id}`,
     table: `NAME    ID        PUBLIC_ADDR\negress  33333333  203.0.113.2\n`,
     lines: `id:              ${NAT_GATEWAY.id}\nname:            egress\nvpc:             ${VPC.id}\n` +
-      `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\nconnections:     -\n`,
+      `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\nnetwork:         -\nconnections:     -\n`,
     deleted: `NAT gateway ${NAT_GATEWAY.id} deleted.\n`,
   },
   {
@@ -200,6 +200,21 @@ test.each([
     answer: NAT_GATEWAY,
     prints: NAT_CREATED,
   })),
+  ...[["--network", "network_id"], ["--pool", "pool_id"]].flatMap(([flag = "", field = ""]) => [
+    {
+      argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", flag, SUBNET.id],
+      asks: `POST /v1/nat-gateways?vpc=${VPC.id}`,
+      body: { name: "egress", [field]: SUBNET.id },
+      answer: { ...NAT_GATEWAY, network_id: SUBNET.id },
+      prints: `${NAT_CREATED}network:         ${SUBNET.id}\n`,
+    },
+    {
+      argv: ["floating-ip", "create", "--project", PROJECT, "--name", "www", flag, SUBNET.id],
+      asks: `POST /v1/floating-ips?${IN_PROJECT}`,
+      body: { name: "www", [field]: SUBNET.id },
+      answer: FLOATING_IP,
+    },
+  ]),
   ...[[[], "v4"], [["--family", "ipv6"], "v6"], [["--family", "v4"], "v4"]].map(([family, sent]) => ({
     argv: ["floating-ip", "create", "--project", PROJECT, "--name", "www", ...family!],
     asks: `POST /v1/floating-ips?${IN_PROJECT}`,
@@ -296,6 +311,10 @@ const VALID_RULE = [...RULED, "--priority", "1"];
 test.each([
   { argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
   { argv: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
+  ...["--family v4 --network x", "--family v4 --pool x", "--network x --pool x"].map((both) => ({
+    argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", ...both.split(" ")],
+    says: "cannot be used with option",
+  })),
   { argv: ROUTED, says: "pass exactly one of --target-nat-gateway" },
   { argv: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
   {

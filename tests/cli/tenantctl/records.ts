@@ -75,6 +75,8 @@ export const NAT_GATEWAY = {
   description: "",
   family: "v4",
   public_address: "203.0.113.2",
+  network_id: null,
+  external_nic_tag: null,
   edge_cluster_id: null,
   counts: null,
   desired_generation: 1,

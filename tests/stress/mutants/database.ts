@@ -33,7 +33,7 @@ export const DATABASE_MUTANTS: readonly Mutant<DatabaseCheck>[] = [
     caughtBy: "nat_gateway_delete and nat_gateway_create",
     edits: [{
       file: "actors/nat-gateway/transition.ts",
-      find: "[release(publicPool(family), public_address)]",
+      find: "[release(pool_id ?? publicPool(family), public_address)]",
       replace: "[]",
     }],
   },

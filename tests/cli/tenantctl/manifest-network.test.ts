@@ -1,0 +1,62 @@
+// Tests NAT gateways with addresses of external subnets in a manifest, with a real control plane.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { makeNetwork, makePool } from "../../network/public-addresses.ts";
+import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
+import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
+import { serverOf } from "../at-control-plane.ts";
+import { ENDPOINT } from "../fake-environment.ts";
+import { type Ran, tenantctl } from "./run.ts";
+
+let t: TestControlPlane;
+let tenant: TestTenant;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  tenant = await openTenant(t);
+});
+afterAll(() => t?.close());
+
+function run(line: string, typed?: string): Promise<Ran> {
+  return tenantctl([...line.split(" ")], {
+    env: {
+      TENANTCTL_ENDPOINT: ENDPOINT,
+      TENANTCTL_API_KEY: tenant.key,
+      TENANTCTL_TENANT: tenant.tenant_id,
+      TENANTCTL_PROJECT: tenant.project_id,
+      NO_COLOR: "1",
+    },
+    server: serverOf(t),
+    newId: randomUUID,
+    isTTY: false,
+    ...(typed !== undefined && { typed }),
+  });
+}
+
+type Named = { readonly name: string };
+const byName = (one: Named, two: Named) => one.name < two.name ? -1 : 1;
+
+test("a gateway gets its address from the network or the pool of the manifest, and an export can create it again", async () => {
+  const network = await makeNetwork(t, { ipv4_block: "198.51.100.0/28" });
+  const pool = await makePool(t, [network.id]);
+  const manifest = JSON.stringify({
+    vpcs: [{ name: "main", ipv4_block: "10.0.0.0/16" }],
+    nat_gateways: [
+      { vpc: "main", name: "fixed", family: "v4" },
+      { vpc: "main", name: "of-network", network_id: network.id },
+      { vpc: "main", name: "of-pool", pool_id: pool },
+    ],
+  });
+  const made = await run("apply -f - -o table", manifest);
+  expect(made.code, made.err()).toBe(0);
+  const exported = (await run("export")).out();
+  expect(parse(exported).nat_gateways.toSorted(byName)).toEqual([
+    { vpc: "main", name: "fixed", family: "v4" },
+    { vpc: "main", name: "of-network", network_id: network.id },
+    { vpc: "main", name: "of-pool", network_id: network.id },
+  ]);
+  expect((await run("diff -f -", manifest)).code).toBe(0);
+  expect((await run("diff -f -", exported)).code).toBe(0);
+  const other = await run("apply -f -", manifest.replace(network.id, pool));
+  expect(other.err()).toContain(`network_id is ${network.id} and cannot become ${pool}`);
+});
