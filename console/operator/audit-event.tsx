@@ -2,8 +2,10 @@
 import type { AuditEvent, AuditPage, AuditVerification } from "../../src/contract/audit.ts";
 import { useActions } from "../core/action.ts";
 import { actorText } from "../core/audit-actor.ts";
+import { objectOf } from "../core/audit-object.ts";
 import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { pageOf } from "../core/names.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Facts, Heading, Link, Problem, Section, State } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -41,6 +43,8 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
     );
   }
   const outcome = check.data?.outcome;
+  const object = objectOf(event.resource);
+  const page = object === null ? null : pageOf(object);
   return (
     <>
       <Heading title={`Event ${seq}: ${event.action}`} above={above}>
@@ -56,7 +60,7 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
           "Actor": actorText(event.actor, usernames),
           "Key": "key_id" in event.actor ? <code>{event.actor.key_id}</code> : null,
           "User": "user_id" in event.actor ? <code>{event.actor.user_id}</code> : null,
-          "Object": event.resource,
+          "Object": page === null ? event.resource : <Link to={page}>{event.resource}</Link>,
           "Request": event.request_id === null ? null : <code>{event.request_id}</code>,
           "Outcome": event.outcome.kind,
           "Hash": <code>{event.hash}</code>,

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { type Opening, useActions } from "../core/action.ts";
 import { actorText } from "../core/audit-actor.ts";
+import { objectText } from "../core/audit-object.ts";
 import { auditFlags, type AuditSearch, auditSearchOf } from "../core/audit-search.ts";
 import { get } from "../core/client.ts";
 import { opsctl, tenantctl } from "../core/command.ts";
@@ -65,7 +66,7 @@ const columnsWith = (usernames: Names): readonly Column<AuditEvent>[] => [
     title: "Object",
     isWideOnly: true,
     text: ({ resource }) => resource,
-    cell: ({ resource }) => <code>{resource}</code>,
+    cell: ({ resource }) => <span title={resource ?? undefined}>{objectText(resource)}</span>,
   },
   {
     name: "request",

@@ -117,7 +117,12 @@ export function Networks() {
           },
         },
       ]}
-      empty={<p>Tenants get no public address until an external subnet exists.</p>}
+      empty={
+        <p>
+          Tenants get no public address until an external subnet exists.
+          {tags.length === 0 && " Create a NIC tag first, and then an external subnet on it."}
+        </p>
+      }
       cli={opsctl("external-subnet list")}
     >
       {pools.length > 0 && (

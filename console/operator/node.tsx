@@ -9,6 +9,7 @@ import { bytes, counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Refused, State, When } from "../parts/basics.tsx";
 import { Later } from "../parts/later.tsx";
+import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NodeActivity } from "./node-activity.tsx";
 import { nodeActions } from "./node-actions.ts";
@@ -129,6 +130,7 @@ function Placement({ id }: { readonly id: string }) {
   const placement = useQuery(placementQuery(id));
   const { data } = placement;
   if (data === undefined) return <Refused of={placement} />;
+  const named = (scope: string, uuid: string | null) => uuid === null ? null : <Named scope={scope} id={uuid} />;
   const yes = (is: boolean, reason: string | null) => is ? `yes${reason === null ? "" : `: ${reason}`}` : "no";
   return (
     <>
@@ -138,8 +140,8 @@ function Placement({ id }: { readonly id: string }) {
           "Cordoned": yes(data.cordoned, data.cordoned_reason),
           "Reserved": yes(data.reserved, data.reserved_reason),
           "Fault domain": data.fault_domain,
-          "Pinned to silo": data.pinned_silo_uuid,
-          "Pinned to tenant": data.pinned_tenant_uuid,
+          "Pinned to silo": named("silo", data.pinned_silo_uuid),
+          "Pinned to tenant": named("tenant", data.pinned_tenant_uuid),
           "Overprovision CPU": data.overprovision_cpu ?? "default",
           "Overprovision memory": data.overprovision_ram ?? "default",
           "Overprovision disk": data.overprovision_disk ?? "default",

@@ -11,12 +11,13 @@ import { editing } from "../core/editing.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
 import { type NamedNic, namedNics, namesOf } from "../core/members.ts";
 import type { Query } from "../core/store.ts";
-import { writersOnly } from "../core/session.ts";
+import { isOperator, writersOnly } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
 import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { WholeList } from "../parts/lists.tsx";
+import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { useProjectOf } from "./projects.tsx";
 import { realizedText } from "./realized.ts";
@@ -130,7 +131,11 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
           "Public address": <Copyable text={public_address} label="the public address" />,
           "Family": family,
           "External subnet": network_id == null ? null : <code>{network_id}</code>,
-          "Runs on": host_cn_uuid === null ? "no node yet" : <code>{host_cn_uuid}</code>,
+          "Runs on": host_cn_uuid === null
+            ? "no node yet"
+            : isOperator()
+            ? <Named scope="cn" id={host_cn_uuid} />
+            : <code>{host_cn_uuid}</code>,
           "Connections": counts === null ? null : counts.connections,
           "On the node": realizedText(realized),
           "Labels": labelTexts(gateway.labels).join(", ") || null,

@@ -1,9 +1,19 @@
 // Tests the names that pages show in place of ids, and the texts that say what a boot policy or a roster changes.
 import { describe, expect, test } from "vitest";
 import { actorText } from "../../console/core/audit-actor.ts";
+import { objectText } from "../../console/core/audit-object.ts";
 import { policyChanges, rosterChanges } from "../../console/core/boot-changes.ts";
 import { mostSpecific, pageOf, shortId } from "../../console/core/names.ts";
 import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
+
+test.each([
+  ['FloatingIp::"01a22c07-54f2-7e5b-85aa-936f41d3166c"', "floating ip …41d3166c"],
+  ['Cn::"b964e81d-9cdc-48b3-b80e-3fa4039f110e"', "node …039f110e"],
+  ["Fleet", "Fleet"],
+  [null, ""],
+])("the object %s of an audit event is shown as '%s'", (resource, text) => {
+  expect(objectText(resource)).toBe(text);
+});
 
 const refs = [
   { scope: "tenant", id: "t1" },

@@ -1,0 +1,15 @@
+// Reads the object of an audit event, such as `FloatingIp::"0198c2f4-…"`.
+import { kindText, type Ref, shortId } from "./names.ts";
+
+/** Returns the kind and the id of the object; null if the event has no object, or one without an id. */
+export function objectOf(resource: string | null): Ref | null {
+  const [, kind, id] = /^([A-Za-z]+)::"(.+)"$/.exec(resource ?? "") ?? [];
+  if (kind === undefined || id === undefined) return null;
+  return { scope: kind.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(), id };
+}
+
+/** Returns the kind in words and the end of the id: "floating ip …edfd2a6d". Another text is returned unchanged. */
+export function objectText(resource: string | null): string {
+  const object = objectOf(resource);
+  return object === null ? resource ?? "" : `${kindText(object.scope)} ${shortId(object.id)}`;
+}
