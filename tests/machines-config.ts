@@ -1,5 +1,5 @@
-// `deno task test:machines` runs the tests with real virtual machines. `.ci/run` runs them after the other tests. The
-// tests run one at a time, because each guest needs a whole processor while it boots.
+// `deno task test:machines` runs the tests with real virtual machines. The tests run one at a time, because
+// each guest needs a whole processor while it boots.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

@@ -29,7 +29,10 @@ export async function findImageOfUpload(db: Db, upload_id: string): Promise<stri
   return row?.id;
 }
 
-/** Returns the size of an uploaded image if a job in progress on the node needs the image; otherwise null. */
+/**
+ * Returns the size of an uploaded image if a job in progress on the node names the image, or names an instance of this
+ * image; otherwise null.
+ */
 export async function findUploadedForNode(db: Db, id: string, cn: string): Promise<number | null> {
   const { rows: [row] } = await sql<{ size_bytes: number }>`
     select m.size_bytes from job j join instance i on i.id = (j.payload->>'instance_id')::uuid

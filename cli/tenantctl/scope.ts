@@ -23,8 +23,9 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
 }
 
 /**
- * Returns the selectors of requests that list or create records in a project. Without --project, the project is the
- * tenant's only project. An unknown selector is undefined, and the server's error names the missing selector.
+ * Returns the selectors of requests that list or create records in a project. Without --project and
+ * TENANTCTL_PROJECT, the project is the tenant's only project. An unknown selector is undefined, and the server's error
+ * names the missing selector.
  */
 export async function projectScope(io: TenantIo): Promise<Query> {
   // If the projects cannot be listed, the request itself fails, and its error names the missing selector.

@@ -1,4 +1,4 @@
-// Finds objects by a part of a name, an address, a serial number or a MAC address, by the beginning of an id, or by a
+// Finds objects by a part of a name, an address, a serial number or a MAC address, or by the beginning of an id or of a
 // claim code.
 import type { SearchHit, SearchQuery } from "../contract/search.ts";
 import { isAddressPart } from "../lib/net/address-part.ts";
@@ -8,7 +8,7 @@ import type { DbClient } from "./pool.ts";
 /**
  * The rank of a hit: 0 if the text is its id, 1 if the text is its whole name, address or serial number, 2 if its name
  * begins with the text, otherwise 3. Tenants choose names, so a name that is an id must not hide the object with this
- * id.
+ * id. Operations, jobs and claim codes have rank 2.
  */
 const rankOf = (name: string, or_exact = "", id = "id") =>
   `case when ${id} = $5 and ${id} = $6 then 0 when lower(${name}) = $8 ${or_exact} then 1
@@ -22,7 +22,7 @@ const wanted = (kind: SearchHit["kind"]) => `coalesce($10::text, '${kind}') = '$
 const OF_TENANT = "($3::uuid is null or tenant_id = $3)";
 const HAS_ADDRESS = `$9::inet is not null and id in (
       select instance_id from nic where $9 in (primary_ipv4, primary_ipv6) or $9 = any(additional_ips))`;
-/** The name of a tenant is unique only in its silo, and every silo has a tenant named "default". */
+/** The name of a tenant is unique only in its silo, and each silo is created with a tenant named "default". */
 const SILO_NAME = "(select silo.name from silo where silo.id = tenant.silo_id)";
 
 /** The search for the objects of a kind by name or id. */

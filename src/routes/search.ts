@@ -18,8 +18,9 @@ export function searchRoutes(app: App, deps: Pick<RouteDeps, "allow" | "search">
     tags: ["Search"],
     summary: "Find objects by name, address or id",
     description:
-      "Finds nodes, instances, floating IPs, VPCs, projects, tenants, silos, operations and jobs by a part of the " +
-      "name or of the address, or by the beginning of the id. Members of a tenant find only the tenant's objects.",
+      "Finds nodes, instances, floating IPs, VPCs, projects, tenants and silos by a part of the name, by the beginning " +
+      "of the id, or by a part of an address. Also finds nodes by serial number, MAC address and claim code, and operations and " +
+      "jobs by the beginning of the id. Members of a tenant find only the tenant's objects.",
     ...rights(deps, "Search"),
     request: {
       query: z.object({

@@ -206,7 +206,7 @@ describe("a policy with this value is accepted:", () => {
     expect([answer.status, answer.body]).toEqual([200, expect.objectContaining(changes)]);
   });
 
-  test("the largest network with all its addresses is accepted; its lowest address is assigned first", async () => {
+  test("the largest network with all its addresses is accepted; the lowest address after the gateway is assigned first", async () => {
     const whole = {
       ipv4_block: "10.0.0.0/8",
       provision_start_ipv4: "10.0.0.1",

@@ -1,4 +1,5 @@
-// Runs one command on one node: prints its output line by line under the node's name, and returns the result.
+// Runs one command on one node with ssh, and returns the result. Without a data format such as --json, prints each line
+// of output after the node's name.
 import { plainText } from "../../../internal/plain-text.ts";
 import type { Io } from "../../../internal/io.ts";
 import { runSsh, type SshEnd } from "./run.ts";
@@ -16,7 +17,7 @@ export type NodeResult = {
   readonly server_uuid: string;
   readonly node: string;
   readonly admin_ip: string | null;
-  /** Null when the command did not finish. */
+  /** The exit code of ssh: the command's, or 255 if ssh failed. Null if ssh did not run, was killed or ran too long. */
   readonly exit_code: number | null;
   /** Null on success. */
   readonly error: string | null;
