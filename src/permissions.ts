@@ -1,11 +1,12 @@
 // Computes the permissions of the processes of `task start`, as flags for `deno run`. The flags are allow lists, each
 // as short as the configuration permits (docs/reliability.md, S-38).
-// - The server (serve.ts) handles requests. It connects only to its own address, its database, the outbound process and
-//   the bucket of uploaded images. It starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
+// - The server (serve.ts) handles requests. It listens on its own address, and connects only to its database, the
+//   outbound process and the bucket of uploaded images. It writes no file except uploaded images (BERTH_IMAGE_DIR). It
+//   starts no program, except simulated nodes in a dev environment.
 // - The outbound process (outbound/process.ts) may connect anywhere, because tenants choose the issuers of their
 //   tokens. It has no other permission.
 // - start.ts starts both processes, and PostgreSQL if DATABASE_URL is not set. It handles no request.
-// `task start` runs this file and starts start.ts with the flags that it prints.
+// `task start` runs this file, which prints the flags of start.ts, and then starts start.ts with these flags.
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -50,8 +51,9 @@ export type ServerSurroundings = {
 };
 
 /**
- * Returns the flags of the server. `env` is the server's environment, with the DATABASE_URL of an embedded PostgreSQL.
- * Throws an Error that names the invalid variable.
+ * Returns the flags of the server. Throws an Error for an invalid variable, and for a path that contains a space, a
+ * comma or a quote.
+ * @param env the server's environment; for an embedded PostgreSQL it includes DATABASE_URL
  */
 export function serverPermissions(
   env: Environment,

@@ -1,6 +1,6 @@
-// The server process listens for requests, and drains on SIGTERM. With `task start`, start.ts is its parent and starts
-// the outbound process and, when DATABASE_URL is unset, PostgreSQL. Without start.ts, the server itself starts
-// PostgreSQL and fetches documents, and needs every permission.
+// The server process listens for requests, and drains on SIGTERM. With `task start`, start.ts is its parent. start.ts
+// starts the outbound process, and PostgreSQL if DATABASE_URL is not set. Without start.ts, the server itself fetches
+// documents, starts PostgreSQL if DATABASE_URL is not set, and needs every permission.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";
@@ -18,7 +18,7 @@ import { startFailure } from "./start-failure.ts";
 import { variableNames, warnOfUnknownVariables } from "./unknown-variables.ts";
 import { openControlPlane } from "./wiring.ts";
 
-/** The time in which running requests must finish after SIGTERM. */
+/** The time in which running requests must finish during a drain. Deno.serve has no such limit. */
 const DRAIN_MS = 10_000;
 
 const logger = getLogger(["berth"]);

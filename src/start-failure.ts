@@ -27,7 +27,7 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 export function startFailure(error: unknown, named = "DATABASE_URL"): string {
   if (!(error instanceof Error)) return String(error);
   const { code = "", syscall, address, port, hostname, variable = named } = error as SystemError;
-  // A name with several addresses has one error for each of them.
+  // If a host name has several addresses, a failed connection has one error for each address.
   if (error instanceof AggregateError && error.errors.length > 0) return startFailure(error.errors[0], variable);
   const place = address?.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
   if (syscall === "listen") {

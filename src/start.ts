@@ -1,7 +1,7 @@
-// The program of `task start`, the parent of the server process. It starts the outbound process, then PostgreSQL if
-// DATABASE_URL is not set, then the server with exactly the permissions that the server needs. It forwards signals,
-// serves no port and reads no request. It passes secrets to the server on standard input, because other processes can
-// read arguments and environment variables.
+// The program of `task start`, the parent of the server process. It first starts PostgreSQL, if DATABASE_URL is not
+// set. It then starts the outbound process, and last the server with exactly the permissions that the server needs. On
+// SIGTERM and SIGINT it asks the server to drain. It serves no port and reads no request. It passes secrets to the
+// server on standard input, because other processes can read arguments and environment variables.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -79,7 +79,10 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   };
 }
 
-/** Returns the flags of this process that its children also get: where to load code from, and no prompts. */
+/**
+ * Returns the arguments of this process. They are flags of `deno run` for its children: load no code from the network,
+ * and never prompt.
+ */
 function sharedFlags(): string[] {
   return process.argv.slice(2);
 }
@@ -136,7 +139,10 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
   return server;
 }
 
-/** Waits for the server and forwards signals. Returns the exit status of this process. */
+/**
+ * Waits until the server exits, and asks it to stop on a signal or if PostgreSQL exits. Returns the exit status of this
+ * process.
+ */
 function endOf(server: ChildProcess, embedded: EmbeddedPostgres | null): Promise<number> {
   let [lost, over] = [false, false];
   const stop = () => void server.stdin!.write(`${STOP_LINE}\n`);

@@ -84,7 +84,7 @@ export type ControlPlane = {
   readonly pass: () => Promise<void>;
   /** Answers all long polls and ends all consoles, so that a drain does not wait for them. */
   readonly release: () => void;
-  /** Finishes the accepted requests and closes the database. */
+  /** Stops the background work, waits until all messages are processed, and closes the database. */
   readonly close: () => Promise<void>;
 };
 
@@ -119,8 +119,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
-  // This call fails if another server holds a lock that it needs. The partitions then exist, and maintenance does the
-  // rest.
+  // This call can fail because another running server holds a lock that the call needs. That server has created the
+  // partitions, and maintenance repeats the call.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);
@@ -189,7 +189,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A constraint violation without a fault is a bug, and a repeated request would fail again.
+    // A constraint violation without a fault is a bug: a repeated request would fail again, so the answer is 500.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"

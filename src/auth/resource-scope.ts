@@ -53,7 +53,10 @@ export type ScopedTable =
   | "disk"
   | "nic";
 
-/** Returns the 400 if a selector is missing or the request has the silo selector; otherwise null. */
+/**
+ * For a route that needs selectors, returns the 400 if a selector is missing or the request has the silo selector.
+ * Otherwise returns null.
+ */
 export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   const selectors = locate.wanted?.(c) ?? locate.selectors;
   if (selectors === undefined) return null;

@@ -1,4 +1,5 @@
-// Creates the root operator at the first start. Its key comes from the environment, or is generated and shown once.
+// Creates the root operator at the first start. The operator's key comes from the environment, or is generated and
+// shown once.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../contract/limits.ts";
@@ -67,8 +68,8 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
 }
 
 async function mintOnce({ db, store, show }: RootOptions, user_id: string): Promise<void> {
-  // If the user has a key, even an expired one, no key is created. Otherwise a later start would print a new key into a
-  // log that more people read. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
+  // If the user has a key of scope full, even an expired one, no key is created. Otherwise the log of a later start
+  // could contain a new root key. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
   const { rows } = await db.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
   if (rows.length > 0) return;
   const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");

@@ -74,8 +74,8 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
 }
 
 /**
- * Reads the server's log until the log contains the server's address. If the server ends first, the log becomes the
- * error.
+ * Reads the server's log until the log contains the server's address. If the server exits first or does not listen in
+ * time, rejects with an Error that contains the log.
  */
 function listening(server: ChildProcess): Promise<string> {
   const logged: string[] = [];

@@ -17,11 +17,9 @@ export type Agent = ReturnType<typeof startAgent>;
 
 export type AgentPlace = {
   readonly hostname: string;
-  /**
-   * The arguments to put before a command, so that it runs in the node's network namespace; and the node's address in
-   * this namespace.
-   */
+  /** The arguments to put before a command, so that it runs in the node's network namespace. */
   readonly enter: readonly string[];
+  /** The node's address in this namespace. */
   readonly address?: string;
 };
 

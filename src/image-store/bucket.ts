@@ -1,6 +1,6 @@
 // Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. Therefore each part needs
 // only one request. Multipart uploads are not used, because a bucket keeps and charges for interrupted multipart
-// uploads but does not list them.
+// uploads but does not list them among its objects.
 import { AwsClient } from "aws4fetch";
 import { isEqual } from "./folder.ts";
 import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";

@@ -1,7 +1,8 @@
-// This is the only code that fetches URLs which others supplied: a tenant's image, a URL in an image index, the keys of
-// an issuer. It resolves the host name, checks every address, and connects to exactly the checked address. The name is
-// still used for SNI, certificate verification and the Host header. The code does not follow redirects: a caller that
-// follows redirects must call it for each target (docs/reliability.md, S-25 and S-47).
+// This is the only code that sends requests to URLs which others supplied, such as a tenant's image, a URL in an image
+// index, the keys of an issuer and the receiver of a webhook. It resolves the host name, checks every address, and
+// connects to exactly the checked address. The name is still used for SNI, certificate verification and the Host
+// header. The code does not follow redirects: a caller that follows redirects must call it for each target
+// (docs/reliability.md, S-25 and S-47).
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -22,7 +23,7 @@ export type Reach = {
 
 /**
  * Origins, each with the addresses to which its name first resolved; null before the name was resolved. If the name
- * later resolves to other private addresses, they are rejected.
+ * later resolves to other private addresses, they are rejected, unless `allowed` contains them.
  */
 export type NamedOrigins = Map<string, readonly string[] | null>;
 
@@ -61,9 +62,9 @@ export function namedOrigins(urls: readonly string[]): NamedOrigins {
 }
 
 /**
- * Sends one request without redirects, cookies or decompression, and with only the caller's headers. Throws
- * FetchRefused for an address that must not be fetched. If no response arrives for another reason, throws the network's
- * error or the reason of `signal`.
+ * Sends one request. Does not follow redirects, send cookies or decompress the response. Adds only Accept-Encoding and
+ * the headers that HTTP requires to the caller's headers. Throws FetchRefused for a URL or an address that must not be
+ * fetched. If no response arrives for another reason, throws the network's error or the reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);
@@ -80,7 +81,10 @@ export async function fetchOutbound(text: string, outbound: Outbound): Promise<R
   throw last;
 }
 
-/** Parses a URL. Throws FetchRefused if its scheme is not http or https, or if it contains a user name or password. */
+/**
+ * Parses a URL. Throws FetchRefused if the URL is invalid, has a scheme other than http and https, or contains a user
+ * name or password.
+ */
 function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {

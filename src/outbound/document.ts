@@ -1,6 +1,6 @@
-// Fetches a small document from another server: an issuer's discovery document, an issuer's keys, or the token for a
-// code. Also sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate process
-// (process.ts, remote.ts).
+// Fetches a small document from another server: an issuer's discovery document, an issuer's keys, or the tokens for an
+// authorization code. Also sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a
+// separate process (process.ts, remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";
 import { fetchOutbound, namedOrigins } from "./connector.ts";
@@ -22,8 +22,8 @@ export type FetchedDocument = { readonly status: number; readonly text: string }
 export type DocumentFetch = (request: DocumentRequest) => Promise<FetchedDocument>;
 
 /**
- * Fetches in this process. Throws if the address is refused, or the response is too long or too slow. Returns a
- * redirect like any other response, without following it.
+ * Fetches in this process. Throws if the address is refused, if the connection fails, or if the response is too long or
+ * too slow. Returns a redirect like any other response, without following it.
  */
 export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, form, event, bytes_max, total_ms }) => {
   const response = await fetchOutbound(url, {

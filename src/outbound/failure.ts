@@ -5,7 +5,7 @@ import { FetchRefused, NotConnected } from "./connector.ts";
 export const FETCH_FAILURES = ["refused", "no_name", "not_connected", "tls", "timeout", "not_http", "broken"] as const;
 export type FetchFailure = (typeof FETCH_FAILURES)[number];
 
-/** An error of the fetching process, with its kind. */
+/** An error of the outbound process, with its kind. */
 export class RemoteFailure extends Error {
   override readonly name = "RemoteFailure";
   constructor(message: string, readonly failure: FetchFailure) {
@@ -13,7 +13,7 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** Returns the kind of an error that a fetch threw, in this process or in the fetching process. */
+/** Returns the kind of an error that a fetch threw, in this process or in the outbound process. */
 export function failureOf(error: unknown): FetchFailure {
   if (error instanceof RemoteFailure) return error.failure;
   if (error instanceof FetchRefused) return "refused";

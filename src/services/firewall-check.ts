@@ -6,8 +6,9 @@ import { firewallOf, firstPacket } from "../lib/net/firewall-verdict.ts";
 import { inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
 
 /**
- * Applies the outbound rules if the source is in the VPC, and the inbound rules if the destination is. Returns a 400 if
- * neither address is in the VPC, or if the addresses, the protocol and the ports do not fit together.
+ * Applies the outbound rules if the source is in the VPC, and the inbound rules if the destination is in the VPC.
+ * Returns a 400 if neither address is in the VPC. Also returns a 400 if the addresses, protocol, ports and ICMP type do
+ * not fit together.
  */
 export function checkFirewall(
   vpc: Pick<Vpc, "ipv4_block" | "ipv6_block">,

@@ -23,7 +23,7 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Returns the messages that turn `rules` into the set, or the 400 for a name that occurs twice.
+ * Returns the changes that turn `rules` into the set, or the 400 for a name that occurs twice.
  * @param newId returns the id of a new rule by its name
  */
 export function firewallDifference(

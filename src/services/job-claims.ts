@@ -18,7 +18,7 @@ export type Asked = {
 };
 
 export type JobClaims = {
-  /** Answers a claim when it arrives. */
+  /** Answers a claim when it arrives: as `next` if the node has work, otherwise with NOTHING_TO_DO. */
   first(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
   /** Claims the next job of a node that has work, and lists the consoles that the node must open. */
   next(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;

@@ -22,8 +22,8 @@ export function labelText(label: LabelFilter): string {
 }
 
 /**
- * Plans the drains of the nodes with the label, in the order of their hostnames. No plan has one of these nodes as a
- * target.
+ * Plans the drains of the approved nodes with the label, in the order of their hostnames. No plan has one of these
+ * nodes as a target. The other nodes with the label are listed as skipped.
  */
 export async function labelDrainPlan(deps: Deps, label: LabelFilter): Promise<LabelDrainStarted | Fault> {
   const { kysely } = deps;

@@ -31,7 +31,7 @@ export async function bootsOf(db: Db, nodes: readonly string[]): Promise<Readonl
   return new Map(rows.map(({ server_uuid, ...booted }) => [server_uuid, booted]));
 }
 
-/** Reads the enrolled boot records of nodes, by node. */
+/** Reads the enrolled boot records of nodes, by node. Leaves out records without an assigned image. */
 async function recordsOf(db: Db, nodes: readonly string[]): Promise<ReadonlyMap<string, readonly UpgradedRecord[]>> {
   if (nodes.length === 0) return new Map();
   const rows = await db.selectFrom("boot_record").select(["server_uuid", "mac", "assigned_pi"])
@@ -44,7 +44,10 @@ async function recordsOf(db: Db, nodes: readonly string[]): Promise<ReadonlyMap<
   return of;
 }
 
-/** Plans the upgrades of the nodes with the label, in the order of their hostnames. */
+/**
+ * Plans the upgrades of the nodes with the label, in the order of their hostnames. Nodes that already run the image,
+ * are not approved or cannot be upgraded are listed separately.
+ */
 export async function labelUpgradePlan(
   deps: Deps,
   label: LabelFilter,

@@ -25,8 +25,8 @@ export type MoveWanted = {
 };
 
 /**
- * Builds the message that starts a migration. Returns a Fault if no node can take the instance. If the body names the
- * node, the Fault contains the reasons.
+ * Builds the message that starts a migration. Returns a Fault if the instance is missing or no node can take it. If the
+ * body names the target node, the Fault contains the reasons.
  */
 export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<InstanceMessage | Fault> {
   const { instance_id, body, operation_id, tries } = wanted;

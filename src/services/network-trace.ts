@@ -33,7 +33,10 @@ type Packet = {
   readonly port: number | null;
 };
 
-/** Traces a packet from an instance. Returns a 409 if the instance cannot send it. */
+/**
+ * Traces a packet from an instance. Returns a 409 if the instance cannot send the packet, or if the network changes
+ * during the trace.
+ */
 export async function traceFrom(
   deps: Deps,
   ask: Ask,
@@ -83,8 +86,8 @@ async function hostlessReason(
 }
 
 /**
- * If the packet stops because the NIC of its destination is on a node without an underlay address, returns this reason;
- * otherwise null. Network documents omit such NICs, so the sender's node does not know this one.
+ * If the packet stops because the destination's NIC is on a node without an underlay address, returns this reason;
+ * otherwise null. Network documents omit such NICs, so the sender's node does not know the destination's NIC.
  */
 async function noUnderlayReason(
   { kysely, networks }: Deps,

@@ -1,7 +1,7 @@
 // Creates an API key for the caller or for a tenant. A credential cannot create a key with more permissions than its
-// own, and a key cannot create a key that expires later (docs/reliability.md, S-48). A session may create a key without
-// an expiry, because the user can renew the session anyway. A session of the web console that a key opened has the
-// limits of the key.
+// own. A key with an expiry cannot create a key that expires later than itself (docs/reliability.md, S-48). A session
+// may create a key without an expiry, because the user can renew the session anyway. A session of the web console that
+// a key opened has the limits of the key.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
@@ -59,7 +59,10 @@ function isTenantScope(scope: KeyScope): boolean {
   return TENANT_KEY_SCOPES.some((each) => each === scope);
 }
 
-/** Returns the expiry of the new key: by default the expiry of the key behind the request. */
+/**
+ * Returns the expiry of the new key. By default, this is the expiry of the key that makes the request; null if the
+ * request is made without a key or with a key that has no expiry.
+ */
 function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
   if (bound === null) return asked;

@@ -30,7 +30,7 @@ const OPERATIONS_READ = 20;
 /** The maximum number of other machines' ports that a finding names. */
 const STRANGE_PORTS_MAX = 4;
 
-/** Returns why a node cannot run new instances; null for an unknown node. */
+/** Returns whether a node can run new instances, and the findings about it; null for an unknown node. */
 export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagnosis | null> {
   const row = (await findCn.many(db, [server_uuid])).get(server_uuid);
   if (row === undefined) return null;
@@ -41,8 +41,8 @@ export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagn
 }
 
 /**
- * Returns why the machine of a boot record cannot enrol. If the record is bound to a node, returns the findings of the
- * node's diagnosis.
+ * Returns the findings about the machine of a boot record. If the record is bound to a node, these are the findings of
+ * the node's diagnosis. Otherwise they say why the machine cannot enrol.
  */
 export async function diagnoseRecord(db: Db, record: BootRecord): Promise<BootDiagnosis> {
   const { mac, state, server_uuid } = record;

@@ -189,7 +189,7 @@ export async function findGroup(
   return row?.group ?? undefined;
 }
 
-/** Reads the last capacity report of a node, and whether the node exists. */
+/** Reads the last capacity report of a node; undefined for an unknown node. */
 export async function findCapacity(
   db: Db,
   server_uuid: string,

@@ -21,7 +21,7 @@ export type UploadDigests = {
  * continues after a restart soon includes all stored parts.
  */
 const CATCH_UP_PARTS_MAX = 8;
-/** The maximum number of uploads whose digests are kept. The upload whose last part is the oldest is dropped first. */
+/** The maximum number of uploads whose digests are kept. The least recently used upload is dropped first. */
 const UPLOADS_MAX = 1_000;
 
 type Progress = { readonly hash: Hash; position: number; last: Promise<unknown> };

@@ -1,8 +1,8 @@
 // Does the background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a
-// commit of this process makes work due, the work begins at once (follow). A pass does all work that is due: timers,
-// and work that was not done because of a crash or an error, or because another process ended. Every pass is
-// idempotent, so any number of processes may run passes. A pass is started by the loop of a running process, or by a
-// call from outside, such as the cron entry of a host that stops idle processes.
+// commit of this process makes a tell or a timer due, the work begins at once (follow). A pass does all work that is
+// due, except maintenance. It also does work that was not done because of an error, or because a process ended. Every
+// pass is idempotent, so any number of processes may run passes. The loop of a running process starts passes and
+// maintenance. A call from outside can also start a pass, such as the cron entry of a host that stops idle processes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -32,10 +32,11 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
  * progress, the next batch has twice as many rows, because such rows must not delay the rows after them.
  */
 const BATCH_ROWS = 200;
-/** The pause between two passes. */
+/** The pause between two passes if no pass is requested in between. */
 const EVERY_MS = 500;
-/** The shortest pause between two passes, and the time between two passes of maintenance. */
+/** The shortest pause between two passes. */
 const GAP_MS = 25;
+/** The time between two runs of maintenance. */
 const MAINTENANCE_EVERY_MS = 60_000;
 /** The shortest time between two statements that delete delivered outbox rows. */
 const FORGET_MS = 50;
@@ -50,7 +51,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let wake: (() => void) | null = null;
   /** The outbox rows that this process is delivering, until they are deleted. A pass skips these rows. */
   const delivering = new Set<string>();
-  /** The ids of delivered tells, which can be deleted. */
+  /** The ids of delivered outbox rows that are not deleted yet. */
   const heard: string[] = [];
   let forgetting: Promise<void> | null = null;
   /** The sagas that run because a commit made them due, and whether another commit has made them due again since. */

@@ -27,7 +27,7 @@ export type NatGatewayHostsOptions = {
   readonly rows_max?: number;
 };
 
-/** The maximum number of gateways per pass. */
+/** The maximum number of gateways that each step of a pass handles. */
 const ROWS_MAX = 500;
 /** The pause between two passes: the longest time that a new gateway usually waits for its node. */
 const EVERY_MS = 1_000;

@@ -1,6 +1,6 @@
 // Continues the upgrades by label, and the upgrade of each of their nodes. Every process does this. All progress is in
-// the database, so the upgrades continue after a crash. The id of a node's operation depends only on the node and on
-// the operation that begins the node's operation, so each operation begins only once.
+// the database, so the upgrades continue after a crash. The id of each operation is fixed before the operation begins,
+// so each operation begins only once.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";
@@ -96,8 +96,9 @@ export function createUpgrades({ labels, nodes, begin, drain, endStep, end, port
 }
 
 /**
- * Returns whether a message was accepted; if not, records the reason. An overloaded server accepts the message later.
- * If another process has sent the message before, the next pass sees the effect, and the refusal does not count.
+ * Returns whether a message was accepted. Records the reason of a refusal, unless the server is overloaded: the server
+ * then accepts the message later. If another process has sent the message before, the next pass sees the effect, and
+ * the refusal does not count.
  */
 function noted(outcome: Outcome, server_uuid: string, refusals: Map<string, string>): boolean {
   if (!outcome.ok && outcome.fault.kind !== "unavailable") refusals.set(server_uuid, outcome.fault.message);

@@ -19,7 +19,7 @@ export type Sent = { readonly status: number | null; readonly reason: string | n
 export type AttemptEnd = Sent & {
   /** The pause before the next attempt, if this attempt failed. */
   readonly pause_s: number;
-  /** Whether this process keeps the webhook. */
+  /** Whether this process keeps its claim, to send the next delivery of the webhook. */
   readonly continues: boolean;
 };
 
@@ -99,7 +99,12 @@ export function createWebhooks<Attempt extends Claimed>(
   };
 }
 
-/** Returns the pause before the next attempt in seconds. The pause doubles each time, and half of it is random. */
+/**
+ * Returns the pause before the next attempt in seconds. The longest pause doubles with each attempt, up to
+ * WEBHOOK_PAUSE_S_MAX. At least half of it is waited; the rest is random.
+ * @param attempts the number of earlier attempts
+ * @param chance a random number from 0 to 1
+ */
 export function pauseAfter(attempts: number, chance: number): number {
   const whole = Math.min(WEBHOOK_PAUSE_S_FIRST * 2 ** Math.min(attempts, 30), WEBHOOK_PAUSE_S_MAX);
   return whole * (1 + chance) / 2;

@@ -78,7 +78,7 @@ export async function builtGuest(): Promise<string> {
   return join(folder, "guest.qcow2");
 }
 
-/** Returns the armored key that signed the release, for the image index. */
+/** Returns the armored private key of the rack, which also signs the image index. */
 export async function releaseKeyText(): Promise<string> {
   return await readFile(await signingKey(), "utf8");
 }

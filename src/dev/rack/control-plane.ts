@@ -63,8 +63,8 @@ export async function servePostgres(): Promise<void> {
 }
 
 /**
- * Sets variables in the package's settings file. If a variable is commented out there, its line is replaced by the
- * setting.
+ * Sets variables in the package's settings file: replaces the line of each variable, even if the line is commented out.
+ * Also sets BERTH_BEHIND_PROXY. Throws an Error if the file has no line for a variable.
  */
 async function configure(settings: Readonly<Record<string, string>>): Promise<void> {
   const path = join(DEBIAN, ENV_FILE);

@@ -2,7 +2,10 @@
 import { join } from "node:path";
 import { ROOT } from "../environment.ts";
 
-/** Network namespaces of the rack. All its processes run in them, so that `--down` finds every process. */
+/**
+ * Network namespaces of the rack. All daemons and machines of the rack run in them, so that `--down` finds every
+ * process.
+ */
 export const SPACES = {
   /** The switch, which has the bridges. The bare machines and their BMCs are connected here. */
   switch: "berth-rack-switch",

@@ -11,7 +11,10 @@ export const CONSOLE_PROTOCOL = "berth.console.v1";
 const TICKET_PREFIX = "berth.ticket.";
 const TICKET = /^[\w-]{16,128}$/;
 
-/** A control message. Unknown types are ignored, so that later versions may add types. */
+/**
+ * A control message. Clients and nodes ignore unknown types, so that later versions may add types. The server ends a
+ * console if the client sends another type than `ack`.
+ */
 export type ConsoleControl =
   /** The sender of this message has used this many further bytes, so the other end may send as many more. */
   | { readonly type: "ack"; readonly bytes: number }
@@ -21,7 +24,7 @@ export type ConsoleControl =
   | { readonly type: "demoted"; readonly by: string }
   /** The reader was too slow, and the node dropped this many bytes. */
   | { readonly type: "skipped"; readonly bytes: number }
-  /** The whole log was sent. */
+  /** The whole log or screen was sent. */
   | { readonly type: "done" }
   /** The console ends; `message` says why, for the user. */
   | { readonly type: "end"; readonly message: string };

@@ -3,7 +3,9 @@
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
 /**
- * Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable.
+ * `storage` and `logs` are sorted by size, then by name as plain text (c10 before c2). `cache` lists the spinning
+ * classes before the solid state classes, and sorts each class in the same way. `storage` is empty when no disk is
+ * usable.
  */
 export type DiskRoles = {
   readonly storage: readonly Disk[];
@@ -14,9 +16,7 @@ export type DiskRoles = {
 /** A solid state class becomes the log only if it has fewer disks than this. */
 const LOG_DISKS_BELOW = 5;
 
-/**
- * @param cache whether to use the remaining classes as caches; false leaves them unused. The log does not depend on it
- */
+/** @param cache whether to use the remaining classes as caches; false leaves them unused. Has no effect on the log */
 export function diskRoles(disks: readonly Disk[], cache: boolean): DiskRoles {
   const classes = sizeClasses(disks).map(inOrder).sort((a, b) => a.disks[0]!.size_bytes - b.disks[0]!.size_bytes);
   const spinning = classes.filter((one) => !one.solid_state);

@@ -18,7 +18,9 @@ export type Fixed = { readonly width: number | null; readonly spares: number | n
 /** The layout tool's error text if the disks cannot have the layout. */
 export type Refused = { readonly error: string };
 
-/** @param disks the storage set, smallest first, not empty. If `fixed` sets spares, at least two other disks remain */
+/**
+ * @param disks the storage set, smallest first, not empty. If `fixed.spares` is above 0, at least two more disks exist
+ */
 export const stripes: Record<DiskLayout, (disks: readonly Disk[], fixed: Fixed) => Stripes | Refused> = {
   single,
   mirror,

@@ -14,7 +14,10 @@ export function intervalsOf(samples: readonly MetricsSample[]): readonly Interva
   return samples.slice(1).map((to, index) => ({ from: samples[index]!, to }));
 }
 
-/** Returns the increase per second; null if the machine started again in between. */
+/**
+ * Returns the increase per second. Null if the counter decreased, because the machine started again in between, or if
+ * the times do not increase.
+ */
 export function rate({ from, to }: Interval, counter: Counter): number | null {
   const seconds = (Date.parse(to.at) - Date.parse(from.at)) / 1_000;
   const increase = to[counter] - from[counter];

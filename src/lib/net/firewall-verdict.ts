@@ -10,7 +10,7 @@ export type Packet = {
   readonly destination: string;
   /** The kernel's name of the protocol: `tcp`, `udp`, `icmp`, `ipv6-icmp` or another. */
   readonly protocol: string;
-  /** Null unless the protocol has ports. */
+  /** Null if the protocol has no ports, or if the ports are unknown. */
   readonly ports: { readonly source: number; readonly destination: number } | null;
   /** Null unless the protocol is ICMP. */
   readonly icmp: { readonly type: number; readonly code: number } | null;

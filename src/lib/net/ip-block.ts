@@ -28,7 +28,8 @@ export function blockText({ family, network, prefix }: Cidr): string {
 }
 
 /**
- * Converts a network from the database to canonical text: PostgreSQL prints some IPv6 networks with a dotted IPv4 part.
+ * Converts a network to canonical text, and returns any other text unchanged. This is needed for networks from the
+ * database, because PostgreSQL prints some IPv6 networks with a dotted IPv4 part.
  */
 export function storedBlock(text: string): string;
 export function storedBlock(text: string | null): string | null;

@@ -188,7 +188,7 @@ function remoteNic(nic: ContentNic, underlay: ReadonlyMap<string, string | null>
   }];
 }
 
-/** A DNS label. A resource name may contain other characters; such an instance has no DNS name. */
+/** A DNS label. If the name of an instance or of its project is not a label, the instance has no DNS name. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function namesOf({ project, nics }: NetworkContent): DocumentName[] {

@@ -1,5 +1,5 @@
-// Refuses the blocks that a VPC cannot use: guests, routers and the kernel treat their addresses specially, so packets
-// to them would never arrive (docs/networking.md, "Addresses").
+// Refuses the blocks that a VPC cannot use. Guests, routers and the kernel treat the addresses in these blocks
+// specially, so packets to these addresses would never arrive (docs/networking.md, "Addresses").
 import { badRequest, type Fault } from "../../contract/fault.ts";
 import type { Cidr } from "./ip-address.ts";
 import { blockText, containsBlock, parseBlock, type ReadBlocks } from "./ip-block.ts";

@@ -63,7 +63,10 @@ function whyDiscovered({ policy }: SiteFacts): string {
   return "no address was free or no admin_network was set when it was first seen";
 }
 
-/** Lists why the next netboot of a node that is set up would fail. The node keeps running until then. */
+/**
+ * Lists why the next netboot of a node that is set up would fail, or would not boot the node's platform image. The node
+ * keeps running until then.
+ */
 export function enrolledFindings(record: BootRecord, { staged }: SiteFacts): Finding[] {
   const { mac, assigned_pi } = record;
   const found = [

@@ -40,7 +40,10 @@ export const timeSynced = moving("live", (here, there) => {
     : ACCEPT;
 });
 
-/** cn-zfs-compatible: the pools of both nodes have the same properties. */
+/**
+ * cn-zfs-compatible: the pools for instances on both nodes have the same compression, encryption and record size. If
+ * neither node reports these properties, the filter accepts.
+ */
 export const zfsCompatible = moving("any", (here, there, { disk_bytes }) => {
   if (disk_bytes <= 0) return SKIP;
   if (!there.zpools.some(({ name }) => name === INSTANCE_POOL)) return reject(`it has no pool ${INSTANCE_POOL}`);

@@ -10,7 +10,9 @@ import { addressOf, rent, sshUntil, waitFor } from "../tenant.ts";
 import { usable } from "./nodes.ts";
 import { GUEST_LIMIT_MS } from "./tenant.ts";
 
-/** A node counts as live for 60 s after it was last seen. */
+/**
+ * The limit until the node counts as dead and may be evacuated. A node counts as live for 60 s after it was last seen.
+ */
 const SILENT_LIMIT_MS = 300_000;
 
 export async function powerCut(): Promise<void> {
