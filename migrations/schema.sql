@@ -6014,9 +6014,10 @@ CREATE OR REPLACE FUNCTION public.berth_free_ranges(of_pool text, low_bound bigi
  LANGUAGE sql
  STABLE
 AS $function$
-  select r.* from pool_range r
-   where r.pool_id = of_pool and r.high >= coalesce(low_bound, -9223372036854775808)
-     and r.low <= coalesce(high_bound, r.low) $function$;
+  select r.* from (
+    select * from pool_range where pool_id = of_pool and high >= coalesce(low_bound, -9223372036854775808)
+     order by high limit 1) r
+   where r.low <= coalesce(high_bound, r.low) $function$;
 
 alter table api_key add constraint api_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);

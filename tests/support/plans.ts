@@ -7,6 +7,7 @@ export type PlanNode = {
   readonly "Index Name"?: string;
   readonly "Actual Loops": number;
   readonly "Actual Rows": number;
+  readonly "Rows Removed by Filter"?: number;
   readonly Plans?: readonly PlanNode[];
 };
 
