@@ -24,7 +24,7 @@ import { pruneLimits } from "./db/limits.ts";
 import { openListener } from "./db/listener.ts";
 import { materializeLoad } from "./db/load.ts";
 import { migrate } from "./db/migrate.ts";
-import { type Db, isConnectionError, openPool } from "./db/pool.ts";
+import { type Db, isConnectionError, isTimeout, openPool } from "./db/pool.ts";
 import { refuseOtherDatabase } from "./db/same-database.ts";
 import { createFindOne, createFindRow } from "./db/shared-finds.ts";
 import { createSearch } from "./db/search.ts";
@@ -193,7 +193,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"
-        : error instanceof IssuerUnavailable || isConnectionError(error),
+        : error instanceof IssuerUnavailable || isConnectionError(error) || isTimeout(error),
   });
   const { savedScope, answered, ...claims } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
   const authorize = createAuthorize({

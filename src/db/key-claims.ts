@@ -2,7 +2,7 @@
 // If no statement is running, a claim begins one in the same turn of the event loop. While one is running, all further
 // claims wait for the next statement. Therefore a statement serves more claims when the load grows.
 import { claimKey, claimKeys, type KeyAnswer, type KeyClaim, placeOf } from "./idempotency.ts";
-import { type DbClient, isSilence } from "./pool.ts";
+import { type DbClient, isTimeout } from "./pool.ts";
 
 /** A claim and the request that waits for its answer. */
 type Waiting = { readonly claim: KeyClaim; readonly answer: PromiseWithResolvers<KeyAnswer> };
@@ -61,8 +61,10 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
 
 /**
  * Answers all claims. If the shared statement fails, each claim is repeated alone, so that it gets only its own error.
- * This is safe because a repeated claim with the same message id changes nothing. After a timeout all claims fail,
- * because their requests have waited long enough.
+ * This is safe because a repeated claim with the same message id changes nothing. After a timeout all claims fail:
+ * their requests have waited long enough, and repeats would send up to 128 statements instead of one to a database that
+ * is too slow. A statement that waited too long for a lock is repeated, because then only the claim of the locked key
+ * fails.
  */
 async function answerAll(db: DbClient, batch: readonly Waiting[]): Promise<void> {
   const [first, ...others] = batch;
@@ -72,7 +74,7 @@ async function answerAll(db: DbClient, batch: readonly Waiting[]): Promise<void>
     const answers = await claimKeys(db, batch.map(({ claim }) => claim));
     batch.forEach(({ answer }, index) => answer.resolve(answers[index]!));
   } catch (error) {
-    if (isSilence(error)) { for (const { answer } of batch) answer.reject(error); }
+    if (isTimeout(error)) { for (const { answer } of batch) answer.reject(error); }
     else await Promise.all(batch.map((each) => answerOne(db, each)));
   }
 }

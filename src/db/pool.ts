@@ -10,7 +10,7 @@ import { isConnectionError, NotPrimary, sqlState } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
 import { strictTls } from "./tls.ts";
 
-export { isConnectionError, isSilence, sqlConstraint, sqlState } from "./sql-error.ts";
+export { isConnectionError, isSilence, isTimeout, sqlConstraint, sqlState } from "./sql-error.ts";
 
 export type ConnectOptions = {
   /** The URL may name several servers. Connections then go to the server that accepts writes (database-hosts.ts). */

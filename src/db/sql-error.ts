@@ -30,6 +30,9 @@ const SESSION_STATES: ReadonlySet<string> = new Set([
   "53300", // too_many_connections
 ]);
 
+/** SQLSTATE of a statement that took longer than statement_timeout. */
+const QUERY_CANCELED = "57014";
+
 /** The driver's messages for a broken connection, in errors without a code. */
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
@@ -79,6 +82,15 @@ export function isSilence(error: unknown): boolean {
   const { message, cause } = asFailure(error);
   if (typeof message === "string" && SILENCE_WORDS.test(message)) return true;
   return cause !== undefined && isSilence(cause);
+}
+
+/**
+ * Returns whether a time limit ended the statement: PostgreSQL cancelled it, or the driver waited too long for the
+ * connection or for the reply. Its caller has waited long enough, and a database that is too slow must not get more
+ * statements, so such a statement is not repeated.
+ */
+export function isTimeout(error: unknown): boolean {
+  return sqlState(error) === QUERY_CANCELED || isSilence(error);
 }
 
 function asFailure(error: unknown): Failure {

@@ -1,5 +1,5 @@
-// While the database does not answer, routes that need the database get 503 and never 500. The server recovers when the
-// database answers again (docs/reliability.md, S-18).
+// While the database does not answer in time, routes that need the database get 503 and never 500. The server recovers
+// when the database answers again (docs/reliability.md, S-18).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -63,4 +63,17 @@ test("each change that is in progress when the database is killed gets 200 and i
     if (status === 200) expect(rows).toHaveLength(1);
     else expect(rows.length).toBeLessThanOrEqual(1);
   }
+});
+
+test("a request whose statement takes longer than the database's time limit gets 503 and has no effect", async () => {
+  await t.db.query(
+    `create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
+     create trigger slow before insert on idempotency for each row execute function slow()`,
+  );
+  const create = () =>
+    t.call("POST", "/v1/silos", { body: { name: "slow" }, headers: { "idempotency-key": "slow-silo" } });
+  const { status, headers } = await create();
+  await t.db.query("drop function slow cascade");
+  expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  expect((await create()).status).toBe(201);
 });

@@ -1,9 +1,9 @@
 // Tests claims of Idempotency-Keys that share a statement.
 import { createHash, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { KeyAnswer, KeyClaim } from "../../src/db/idempotency.ts";
 import { createKeyClaims } from "../../src/db/key-claims.ts";
-import { type Db, type DbClient, openPool } from "../../src/db/pool.ts";
+import { type Db, type DbClient, openPool, sqlState } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
@@ -39,6 +39,21 @@ function counted(client: DbClient) {
     return client.query(...args);
   };
   return { counts, query };
+}
+
+/** Delays every claim of a key by this time. */
+async function slowKeys(seconds: number): Promise<void> {
+  const owner = openPool({ url: database.url, connectionsMax: 1 });
+  await owner.query(
+    `create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return new; end $$;
+     create trigger slow before insert on idempotency for each row execute function slow()`,
+  );
+  await owner.close();
+}
+async function fastKeys(): Promise<void> {
+  const owner = openPool({ url: database.url, connectionsMax: 1 });
+  await owner.query("drop function slow cascade");
+  await owner.close();
 }
 
 const fresh = ({ new_msg_id }: KeyClaim): KeyAnswer => ({ ok: true, msg_id: new_msg_id, repeated: false });
@@ -139,15 +154,42 @@ test("after a lost answer, the claims are repeated and are still the first with 
   expect(lost).toBe(3);
 });
 
-test("after a timeout, the claims fail and are not repeated", async () => {
-  let sent = 0;
-  const claimKey = createKeyClaims({
-    query: () => {
-      sent += 1;
-      return Promise.reject(new Error("Query read timeout"));
-    },
+describe("after a timeout, the claims fail and are not repeated", () => {
+  async function failAll(client: DbClient) {
+    const counting = counted(client);
+    const claimKey = createKeyClaims(counting);
+    const results = await Promise.allSettled(Array.from({ length: 50 }, () => claimKey(claim())));
+    expect(counting.counts.statements).toBe(1);
+    return results.map((result) => result.status === "rejected" ? result.reason : null);
+  }
+
+  test("of the driver", async () => {
+    const late = new Error("Query read timeout");
+    expect(new Set(await failAll({ query: () => Promise.reject(late) }))).toEqual(new Set([late]));
   });
-  const results = await Promise.allSettled([claim(), claim()].map(claimKey));
-  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  expect(sent).toBe(1);
+
+  test("of PostgreSQL", async () => {
+    const hasty = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: 100 });
+    await slowKeys(0.2);
+    try {
+      expect(new Set((await failAll(hasty)).map(sqlState))).toEqual(new Set(["57014"]));
+    } finally {
+      await fastKeys();
+      await hasty.close();
+    }
+  });
+});
+
+test("a claim that waits too long for a locked key does not affect the claims that share its statement", async () => {
+  const claimKey = createKeyClaims(db);
+  const [free, locked] = [claim(), claim()];
+  await claimKey(locked);
+  await db.withClient(async (client) => {
+    await client.query("begin");
+    await client.query("select from idempotency where key = $1 for update", [locked.key]);
+    const [first, second] = await Promise.allSettled([free, locked].map(claimKey));
+    expect(first).toEqual({ status: "fulfilled", value: fresh(free) });
+    expect(sqlState((second as PromiseRejectedResult).reason)).toBe("55P03");
+    await client.query("rollback");
+  });
 });
