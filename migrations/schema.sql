@@ -3087,8 +3087,10 @@ CREATE OR REPLACE FUNCTION public.guard_no_migration_of_cn(args jsonb)
  RETURNS boolean
  LANGUAGE sql
 AS $function$
-  select not exists (select from migration
-    where (args->>'server_uuid')::uuid in (source_cn, target_cn) and not berth_migration_ended(state)) $function$;
+  select not exists (select from migration where source_cn = (args->>'server_uuid')::uuid
+                        and instance_id is not null and not berth_migration_ended(state))
+     and not exists (select from migration where target_cn = (args->>'server_uuid')::uuid
+                        and instance_id is not null and not berth_migration_ended(state)) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_no_reservation_on_cn(args jsonb)
  RETURNS boolean

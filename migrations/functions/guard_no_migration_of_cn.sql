@@ -1,4 +1,7 @@
--- Returns whether no migration from or to the node {server_uuid} is in progress.
+-- Returns whether no migration from or to the node {server_uuid} is in progress. Each part uses a partial index and
+-- repeats its predicate. Every migration has an instance.
 create or replace function guard_no_migration_of_cn(args jsonb) returns boolean language sql volatile as $$
-  select not exists (select from migration
-    where (args->>'server_uuid')::uuid in (source_cn, target_cn) and not berth_migration_ended(state)) $$;
+  select not exists (select from migration where source_cn = (args->>'server_uuid')::uuid
+                        and instance_id is not null and not berth_migration_ended(state))
+     and not exists (select from migration where target_cn = (args->>'server_uuid')::uuid
+                        and instance_id is not null and not berth_migration_ended(state)) $$;

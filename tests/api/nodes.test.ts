@@ -203,7 +203,7 @@ describe("remove", () => {
       "a placement reservation is in flight for this node",
     ],
     [
-      "insert into migration values ($2, 'running', gen_random_uuid(), $1)",
+      "insert into migration values ($2, 'running', gen_random_uuid(), $1, gen_random_uuid())",
       "update migration set state = 'completed'",
       "a migration involving this node is in flight; wait for it to finish or abort it",
     ],

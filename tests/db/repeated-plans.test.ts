@@ -1,5 +1,6 @@
 // Checks which indexes some reads use that every server repeats: the search for expired API keys once a minute, and the
-// reads of migrations by their source node once a second while a node is drained. Migrations are kept forever.
+// reads of migrations by their source node once a second while a node is drained. Also checks the guards that read
+// migrations, because migrations are kept forever.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";
@@ -93,6 +94,15 @@ test("the limit of the migrations from a node counts them by an index", async ()
   });
   expect(allowed).toEqual([{ answer: "5" }]);
   expect(scans).toEqual(["migration_from_cn"]);
+}, LIMIT_MS);
+
+test("the removal of a node finds the migrations from and to the node by indexes", async () => {
+  const scans = await scansOf("migration", async () => {
+    const args = JSON.stringify({ server_uuid: randomUUID() });
+    const { rows } = await db.query("select guard_no_migration_of_cn($1) as answer", [args]);
+    expect(rows).toEqual([{ answer: true }]);
+  });
+  expect(scans).toEqual(["migration_from_cn", "migration_to_cn"]);
 }, LIMIT_MS);
 
 test("a read of the whole table is found", async () => {

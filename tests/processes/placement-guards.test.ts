@@ -216,7 +216,7 @@ for (const end of ["source_cn", "target_cn"] as const) {
     const other = crypto.randomUUID();
     const [source, target] = end === "source_cn" ? [node, other] : [other, node];
     const id = crypto.randomUUID();
-    await db.query("insert into migration values ($1, 'running', $2, $3)", [id, source, target]);
+    await db.query("insert into migration values ($1, 'running', $2, $3, gen_random_uuid())", [id, source, target]);
     expectConflict(await remove(node), MIGRATION);
     await db.query("update migration set state = 'completed' where id = $1", [id]);
     expect((await remove(node)).status).toBe(204);

@@ -66,12 +66,12 @@ const GUARDS = [
   },
   {
     text: "a migration involving this node is in flight; wait for it to finish or abort it",
-    hold: "insert into migration values (gen_random_uuid(), 'running', $1, gen_random_uuid())",
+    hold: "insert into migration values (gen_random_uuid(), 'running', $1, gen_random_uuid(), gen_random_uuid())",
     free: "update migration set state = 'completed' where source_cn = $1",
   },
   {
     text: "a migration involving this node is in flight; wait for it to finish or abort it",
-    hold: "insert into migration values (gen_random_uuid(), 'paused', gen_random_uuid(), $1)",
+    hold: "insert into migration values (gen_random_uuid(), 'paused', gen_random_uuid(), $1, gen_random_uuid())",
     free: "update migration set state = 'aborted' where target_cn = $1",
   },
 ] as const;
