@@ -1,5 +1,5 @@
-// Tests the usage of projects by day: random lifecycles compared with their integral, the closing of days, and traffic
-// (docs/tenancy.md, "Usage by day").
+// Tests the usage of projects by day: random lifecycles compared with their integral, and traffic (docs/tenancy.md,
+// "Usage by day").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
@@ -28,8 +28,6 @@ const dayAfter = (day: string, days: number) =>
 const usageOf = async (of: { tenant_id: string; project_id: string }, query: string): Promise<ProjectUsage> =>
   okOf(await a.t.call("GET", `/v1/tenants/${of.tenant_id}/projects/${of.project_id}/usage/days${query}`));
 const close = () => closeUsage(a.t.db);
-const closedTo = async () =>
-  (await a.t.db.query<{ day: string }>("select day::text as day from usage_closed")).rows[0]!.day;
 /** Advances the clock to the beginning of the next day. */
 async function nextDay(): Promise<void> {
   const text =
@@ -123,126 +121,6 @@ test("the spans of an instance do not overlap, and a span has vCPUs only while t
   );
   // The instance ran twice, and each run also has a span in the state stopping.
   expect(rows).toEqual([{ wrong: 0, vcpus: 8 }]);
-});
-
-describe("random spans", () => {
-  test("the sums of the days are exactly the integral, before and after the days close", async () => {
-    const [tenant_id, project_id] = [randomUUID(), randomUUID()];
-    await nextDay();
-    const from = await today();
-    await a.t.db.query(
-      `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
-                               floating_ips, began_at, ended_at)
-         select $1, $2, 'instance', gen_random_uuid(), (random() * 64)::bigint, (random() * 1e12)::bigint,
-                (random() * 1e13)::bigint, (random() * 3)::bigint, b.began_at, b.began_at + random() * interval '60 hours'
-           from generate_series(1, 300) n, lateral (select $3::date::timestamp at time zone 'UTC'
-                  + random() * interval '100 hours' as began_at) b`,
-      [tenant_id, project_id, from],
-    );
-    const { rows: [exact] } = await a.t.db.query<Record<string, string>>(
-      `select sum(vcpus * s)::text as vcpu, sum(memory_bytes * s)::text as memory, sum(disk_bytes * s)::text as disk,
-              sum(floating_ips * s)::text as ip
-         from usage_span, lateral (select extract(epoch from ended_at - began_at) as s) l where project_id = $1`,
-      [project_id],
-    );
-    await advance(9 * DAY_S);
-    const sums = async () =>
-      (await a.t.db.query<Record<string, string>>(
-        `select trim_scale(sum(vcpu_seconds))::text as vcpu, trim_scale(sum(memory_byte_seconds))::text as memory,
-                trim_scale(sum(disk_byte_seconds))::text as disk, trim_scale(sum(floating_ip_seconds))::text as ip
-           from usage_between($2, $3, $1)`,
-        [project_id, from, dayAfter(from, 9)],
-      )).rows[0];
-    const trimmed = (await a.t.db.query(
-      "select trim_scale($1::numeric)::text as vcpu, trim_scale($2::numeric)::text as memory, " +
-        "trim_scale($3::numeric)::text as disk, trim_scale($4::numeric)::text as ip",
-      [exact!["vcpu"], exact!["memory"], exact!["disk"], exact!["ip"]],
-    )).rows[0];
-    expect(await sums()).toEqual(trimmed);
-    // Several processes close at the same time: each day is closed once.
-    await Promise.all([close(), close(), close()]);
-    await close();
-    expect(await closedTo()).toBe(dayAfter(from, 7));
-    expect(await sums()).toEqual(trimmed);
-    expect((await a.t.db.query("select from usage_span where project_id = $1", [project_id])).rowCount).toBe(0);
-    // The tenant and the project never existed: operators still see what they used.
-    const site: SiteUsage = okOf(await a.t.call("GET", `/v1/system/usage?from=${from}&to=${dayAfter(from, 7)}`));
-    expect(site.closed).toBe(true);
-    expect(site.projects.find((each) => each.project_id === project_id)).toMatchObject({
-      silo: null,
-      tenant: null,
-      project: null,
-    });
-  });
-
-  test.each([
-    ["slices", "select 1"],
-    ["slices and then an older server", "select usage_close(3600, 1096)"],
-  ])("while %s close a day, its sums do not change, and the whole day closes at once", async (_who, end) => {
-    await nextDay();
-    await advance(HOUR_S);
-    await close();
-    const day = await today();
-    await a.t.db.query(
-      `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
-                               floating_ips, began_at, ended_at)
-         select md5('tenant' || n % 3)::uuid, md5($1::date::text || n % 3)::uuid, 'disk', gen_random_uuid(), n, n * 7, n * 11, 1,
-                b.began_at, case when n % 4 > 0 then b.began_at + random() * interval '30 hours' end
-           from generate_series(1, 100) n, lateral (select $1::date::timestamp at time zone 'UTC'
-                  + (random() * 35 - 10) * interval '1 hour' as began_at) b`,
-      [day],
-    );
-    await a.t.db.query(
-      `insert into usage_traffic (instance_id, day, tenant_id, project_id, network_in_bytes, network_out_bytes)
-         select gen_random_uuid(), $1::date + n % 2, md5('tenant' || n % 5)::uuid, md5($1::date::text || n % 5)::uuid, n, n * 3
-           from generate_series(1, 100) n`,
-      [day],
-    );
-    await advance(DAY_S);
-    const sums = async () =>
-      (await a.t.db.query<{ closed: boolean; sums: string }>(
-        `select bool_or(closed) as closed,
-                string_agg(concat_ws(' ', project_id, tenant_id, trim_scale(vcpu_seconds), trim_scale(memory_byte_seconds),
-                                     trim_scale(disk_byte_seconds), trim_scale(floating_ip_seconds), network_in_bytes,
-                                     network_out_bytes), E'\n' order by project_id) as sums
-           from usage_between($1, $1)`,
-        [day],
-      )).rows[0]!;
-    const slice = "select usage_close_slice(3600, 9) as added";
-    const open = await sums();
-    expect(open).toEqual({ closed: false, sums: expect.stringMatching(/^([^\n]+\n){4}/) });
-    for (let slices = 0; slices < 8; slices++) {
-      // A process that is killed during a slice has added nothing.
-      await a.t.db.withClient(async (client) => {
-        await client.query("begin");
-        await client.query(slice);
-        await client.query("rollback");
-      });
-      await Promise.all([a.t.db.query(slice), a.t.db.query(slice)]);
-      expect(await sums()).toEqual(open);
-    }
-    expect((await a.t.db.query("select from usage_day where day = $1", [day])).rowCount).toBeGreaterThan(0);
-    await a.t.db.query(end);
-    while ((await a.t.db.query<{ added: boolean }>(slice)).rows[0]!.added);
-    expect(await closedTo()).toBe(day);
-    expect(await sums()).toEqual({ ...open, closed: true });
-    await a.t.db.query(
-      "update usage_span set ended_at = berth_now() where resource = 'disk' and project_id in " +
-        "(select md5($1::text || n)::uuid from generate_series(0, 2) n) and ended_at is null",
-      [day],
-    );
-  });
-
-  test("a day closes an hour after its end, and no earlier", async () => {
-    await nextDay();
-    const yesterday = dayAfter(await today(), -1);
-    await advance(HOUR_S - 120);
-    await close();
-    expect(await closedTo()).toBe(dayAfter(yesterday, -1));
-    await advance(120);
-    await close();
-    expect(await closedTo()).toBe(yesterday);
-  });
 });
 
 describe("traffic", () => {
