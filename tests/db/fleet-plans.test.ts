@@ -3,27 +3,21 @@
 // row of another table, because the cost would then grow with the product of the rows.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listCandidates } from "../../src/db/nat-gateway-hosts.ts";
-import { type Db, openPool } from "../../src/db/pool.ts";
+import type { Db } from "../../src/db/pool.ts";
 import { createSearch } from "../../src/db/search.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { FILLED_LIMIT_MS as LIMIT_MS, type FilledDatabase, filledDatabase } from "../support/filled-database.ts";
 import { explained, scansOf, tablesRead } from "../support/plans.ts";
 
 /** The number of rows in most of the tables. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 3_000;
-const LIMIT_MS = 120_000;
 
-let database: FreshDatabase;
+let filled: FilledDatabase;
 let db: Db;
 beforeAll(async () => {
-  database = await freshDatabase();
-  db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
-  // Disables foreign keys and triggers, so the rows need no other rows.
-  await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
+  filled = await filledDatabase(FILL);
+  db = filled.db;
 }, LIMIT_MS);
-afterAll(async () => {
-  await db?.close();
-  await database?.drop();
-});
+afterAll(() => filled?.close());
 
 const COMMON = "gen_random_uuid(), 1";
 const FILL = [

@@ -5,34 +5,27 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";
 import { CN_DRAIN } from "../../actors/cn/drain.ts";
-import { type Db, openPool } from "../../src/db/pool.ts";
+import type { Db } from "../../src/db/pool.ts";
 import { createNodeDrains } from "../../src/wiring/drains.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { FILLED_LIMIT_MS as LIMIT_MS, type FilledDatabase, filledDatabase } from "../support/filled-database.ts";
 
 /** The number of rows in most of the tables. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 5_000;
-const LIMIT_MS = 120_000;
 const NODE = randomUUID();
 
-let database: FreshDatabase;
+let filled: FilledDatabase;
 let db: Db;
 beforeAll(async () => {
-  database = await freshDatabase();
-  // The pool has one connection, because each connection counts its own scans until it reports them.
-  db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
+  filled = await filledDatabase(FILL);
+  db = filled.db;
   const drain = { server_uuid: NODE, preview: { placeable: [], not_placeable: [] } };
-  // Disables foreign keys and triggers, so the rows need no other rows.
-  await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
   await db.query(
     `insert into saga (id, incarnation, version, wake_at, state, saga, params, refs, outputs, steps, early, created_at, step)
      values ($1, $1, 1, berth_now(), 'running', $2, $3, '[]', '{}', '[]', '[]', berth_now(), $4)`,
     [randomUUID(), CN_DRAIN.saga, JSON.stringify(drain), CN_DRAIN.move],
   );
 }, LIMIT_MS);
-afterAll(async () => {
-  await db?.close();
-  await database?.drop();
-});
+afterAll(() => filled?.close());
 
 const FILL = [
   `insert into api_key (id, incarnation, version, state, lookup, secret_sha256, user_id, description, scope, created_at,

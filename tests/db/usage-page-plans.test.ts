@@ -4,26 +4,20 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listProjectTotals, pageProjectTotals, usageRange } from "../../actors/project/reads.ts";
 import { isFault } from "../../src/contract/fault.ts";
 import type { ProjectTotal } from "../../src/contract/usage.ts";
-import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import type { Db } from "../../src/db/pool.ts";
+import { FILLED_LIMIT_MS as LIMIT_MS, type FilledDatabase, filledDatabase } from "../support/filled-database.ts";
 
 const PROJECTS = 2_000;
 const PAGE_ROWS = 10;
-const LIMIT_MS = 120_000;
 const TABLES = ["usage_day", "usage_span", "usage_traffic"];
 
-let database: FreshDatabase;
+let filled: FilledDatabase;
 let db: Db;
 beforeAll(async () => {
-  database = await freshDatabase();
-  // The pool has one connection, because each connection counts the rows that it reads until it reports them.
-  db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
-  await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
+  filled = await filledDatabase(FILL);
+  db = filled.db;
 }, LIMIT_MS);
-afterAll(async () => {
-  await db?.close();
-  await database?.drop();
-});
+afterAll(() => filled?.close());
 
 const TODAY = "(berth_now() at time zone 'UTC')::date";
 /** Today and the two days before are open. Project n has rows of days only if `n % 3` is not 0. */
