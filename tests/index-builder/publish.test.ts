@@ -18,11 +18,9 @@ import process from "node:process";
 import { promisify } from "node:util";
 import * as openpgp from "openpgp";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fakeEnvironment } from "../cli/fake-environment.ts";
-import { takeLock } from "../../index-builder/publish/lock.ts";
 import { publish, readPublished, siteAt } from "../../index-builder/publish/site.ts";
-import { runIndexBuilder } from "../../index-builder/program.ts";
 import { readFiles } from "../../index-builder/tree/load.ts";
+import { index, T0 } from "./publish-fixture.ts";
 import { webFolder } from "./recorded-vendor.ts";
 import { needs, present } from "../support/optional-programs.ts";
 
@@ -30,12 +28,6 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs index-builder in this process. Returns its exit code and output. */
-async function index(...argv: string[]) {
-  const { environment, out, err } = fakeEnvironment();
-  return { code: await runIndexBuilder(argv, environment), output: `${out()}${err()}`.trimEnd() };
-}
-const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];
 
 test("a second run with the same responses changes no byte, keeps first_seen and writes no new generation", async () => {
@@ -228,53 +220,6 @@ async function makeStuck(path: string): Promise<() => Promise<unknown>> {
   await promisify(execFile)(present("mount"), ["-t", "tmpfs", "none", inner]);
   return () => promisify(execFile)(present("umount"), [inner]);
 }
-
-test("only one of ten concurrent builders gets the lock; after its release, another builder can get the lock", async () => {
-  const generations = join(folder, "locks");
-  await mkdir(generations);
-  for (let round = 0; round < 20; round++) {
-    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeLock(generations)))).filter((lock) =>
-      lock !== null
-    );
-    expect(taken.length).toBe(1);
-    expect(await takeLock(generations)).toBeNull();
-    await taken[0]!.release();
-  }
-  expect((await readdir(generations)).length).toBeLessThan(4);
-});
-
-test("the lock of a dead process does not block other builders", async () => {
-  const generations = join(folder, "dead");
-  await mkdir(generations);
-  const { stdout } = await promisify(execFile)("sh", ["-c", "echo $$"]);
-  await writeFile(join(generations, "lock.7"), `${stdout.trim()} 12345`);
-  const lock = await takeLock(generations);
-  expect(lock).not.toBeNull();
-  expect((await index("all", "--site", join(folder, "dead-site"), ...T0)).code).toBe(0);
-});
-
-test("a process of another user holds the lock, even if its start time cannot be read", async () => {
-  const generations = join(folder, "other-user");
-  await mkdir(generations);
-  await writeFile(join(generations, "lock.7"), "4321 12345");
-  const hidden = (code: string) => ({
-    stat: () => Promise.resolve(null),
-    check: () => {
-      throw Object.assign(new Error(code), { code });
-    },
-  });
-  expect(await takeLock(generations, hidden("EPERM"))).toBeNull();
-  expect(await takeLock(generations, hidden("ESRCH"))).not.toBeNull();
-});
-
-test("while another builder runs, the program ends with exit code 75", async () => {
-  const site = siteAt(join(folder, "busy"));
-  await mkdir(site.generations);
-  const lock = await takeLock(site.generations);
-  expect((await index("all", "--site", site.link, ...T0)).code).toBe(75);
-  await lock!.release();
-  expect((await index("all", "--site", site.link, ...T0)).code).toBe(0);
-});
 
 test("a signed tree verifies with its key, keeps its signature while unchanged, and fails after a change or with another key", async () => {
   const { privateKey, publicKey } = await openpgp.generateKey({

@@ -1,0 +1,9 @@
+// A control plane for tests of outputs, which gives every request the same answer.
+import type { Server } from "./fake-environment.ts";
+
+export const KEY_ID = "11111111-2222-4333-8444-555555555555";
+
+/** @param body the body of every answer */
+export function answering(body: unknown): { server: Server } {
+  return { server: () => ({ body }) };
+}
