@@ -13,8 +13,8 @@ import {
   makeFixture,
   openInstanceSagas,
   type Process,
-  SAGAS,
 } from "./instance-sagas.ts";
+import { SAGAS } from "./saga-gates.ts";
 
 /** The number of cases after which a new copy of the database is used; more would make comparing the dumps slow. */
 const CASES_PER_DATABASE = 20;
