@@ -1,6 +1,6 @@
-// Serves the control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a
-// request and stop it when idle. The handler does not start PostgreSQL, so DATABASE_URL must be set. `task start` runs
-// serve.ts instead.
+// Serves the control plane as a fetch handler: for `deno serve src/main.ts`, and for hosts that start an isolate on a
+// request and stop an idle isolate. The handler does not start PostgreSQL, so DATABASE_URL must be set. `task start`
+// runs serve.ts instead.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";

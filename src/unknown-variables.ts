@@ -82,8 +82,8 @@ export function unknownVariables(names: readonly string[]): UnknownVariable[] {
 }
 
 /**
- * Returns the names of the variables that begin with BERTH_. Returns none if the process may read only some variables,
- * because Deno then refuses to list their names. With `task start`, start.ts therefore passes them to the server.
+ * Returns the names of the variables that begin with BERTH_. Returns none if the process may read only some variables:
+ * Deno then refuses to list names. Therefore start.ts passes the names to the server with `task start`.
  */
 export function variableNames(): string[] {
   if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return [];

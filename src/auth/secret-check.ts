@@ -1,6 +1,6 @@
 // Checks that all servers of a database have the same secret. The first server stores a value that is derived from its
-// secret, and a server whose secret gives another value does not start (docs/guides/rotating-keys.md, "The server's
-// secret").
+// secret. A server with another secret derives another value and does not start (docs/guides/rotating-keys.md, "The
+// server's secret").
 import { Buffer } from "node:buffer";
 import type { DbClient } from "../db/pool.ts";
 import { derive } from "./seal.ts";

@@ -1,6 +1,6 @@
-// Reads or creates the server's secret, which seals records and derives keys. It comes from the environment, from a
-// file next to the embedded database, or from the database itself. The last way is weaker, so the server logs a
-// warning.
+// Reads or creates the server's secret, which seals records and derives keys. The secret comes from the environment,
+// from a file next to the embedded database, or from the database itself. A secret in the database is less safe, so the
+// server logs a warning.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Issues and reads the tokens of a login session. The tokens are derived from the session's row, so a repeated login or
-// refresh gets the same tokens, and no stored reply contains a token. The signature proves that the server issued the
-// token; the row, which is read on every request, shows whether the session still exists.
+// Issues and reads the tokens of a login session. The tokens are derived from the session's row. Therefore a repeated
+// login or refresh gets the same tokens, and no stored reply contains a token. The signature proves that the server
+// issued the token; the row, which is read on every request, shows whether the session still exists.
 import { Buffer } from "node:buffer";
 import { compactVerify, errors, type JWTPayload, SignJWT } from "jose";
 import { z } from "zod";

@@ -33,8 +33,8 @@ export function webSessionCookie(token: string, max_age_s: number): string {
 export const NO_WEB_SESSION = webSessionCookie("", 0);
 
 /**
- * Returns null if the request only reads, or if a page of this server sent it with a content type that a form cannot
- * send. Otherwise returns the refusal.
+ * Returns null for a request that only reads. Also returns null if a page of this server sent the request with a
+ * content type that a form cannot send. Otherwise returns the refusal.
  */
 export function foreignWrite(c: Context<HttpEnv>): Fault | null {
   const reads = c.req.method === "GET" || c.req.method === "HEAD";
@@ -51,8 +51,8 @@ export function foreignPage(c: Context<HttpEnv>): Fault | null {
 }
 
 /**
- * Returns `own` if a page of this server sent the request, `other` if another page sent it, and `unknown` for a program
- * or an old browser.
+ * Returns `own` if a page of this server sent the request, and `other` if another page sent it. Returns `unknown` for a
+ * program or an old browser.
  */
 function senderOf(c: Context<HttpEnv>): "own" | "other" | "unknown" {
   const site = c.req.header("sec-fetch-site");

@@ -1,5 +1,5 @@
-// Simulates a bare machine. The simulation calls the API as a booter would for a real machine: it reports that the
-// machine was seen, announces the hardware, and installs the machine when the setup is approved.
+// Simulates a bare machine. The simulation calls the API as a booter does for a real machine. It reports that the
+// machine was seen, announces the hardware, and reports a setup when the setup is approved.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {

@@ -1,5 +1,5 @@
-// Checks INV-7, which is about pools and counters: each value of a pool has at most one holder, and the free and the
-// used values together are the whole pool.
+// Checks INV-7, which is about pools and counters. Each value of a pool has at most one holder. The free and the used
+// values together are the whole pool. Each counter equals the sum over the rows that it counts.
 import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 

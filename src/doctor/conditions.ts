@@ -6,7 +6,7 @@ import type { Check } from "./check.ts";
 
 /** Background passes run twice a second. If work has been due for this long, no process does it. */
 const OVERDUE = "interval '60 seconds'";
-/** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, the node does not work. */
+/** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, its agent does not work. */
 const UNCLAIMED = "interval '10 minutes'";
 /**
  * A removed node does no jobs. Its jobs are kept, because a node that returns and is approved again must do them: for

@@ -43,7 +43,7 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   });
 }
 
-/** The files of this build that must have been applied to a database, and its release, such as 0.2.0. */
+/** The files of this build that must have been applied to a database, and the release of this build, such as 0.2.0. */
 export type SchemaFiles = {
   readonly migrations: readonly Migration[];
   readonly functions: readonly SqlFile[];

@@ -89,9 +89,9 @@ type Kind = { readonly kind: string; readonly table: string; readonly key: strin
 const TEXT_KEYS: readonly string[] = ["boot_policy", "boot_record", "boot_roster", "setting", "site"];
 
 /**
- * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition, and each
- * change of a row has a transition. The scope `recent` checks the rows to which the newest part of the log refers; the
- * scope `all` checks all rows.
+ * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition, and a
+ * missing row has a transition that deleted it. The scope `recent` checks the rows to which the newest part of the log
+ * refers; the scope `all` checks all rows.
  */
 export function rowChecks(kinds: readonly Kind[], scope: Scope): readonly Check[] {
   const named = new Map(kinds.map((kind) => [kind.kind, kind]));

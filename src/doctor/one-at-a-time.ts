@@ -1,5 +1,5 @@
-// Limits the doctor of a process to one run at a time for each scope, because a run uses a database connection for up
-// to a minute. Callers that arrive during a run get the report of that run.
+// Limits the doctor of a process to one run at a time for each scope. The reason is that a run uses up to two database
+// connections for up to a minute. Callers that arrive during a run get the report of that run.
 
 export function oneAtATime<K, T>(work: (what: K) => Promise<T>): (what: K) => Promise<T> {
   const running = new Map<K, Promise<T>>();

@@ -33,7 +33,7 @@ const IN_VPC: readonly Table[] = [
 
 /**
  * SQL of the rows to check. In the scope `recent`, these are the rows of the actors with a transition in the newest
- * part of the log, because only a transition changes these rows.
+ * part of the log. Other rows have not changed, because only a transition changes them.
  */
 const rowsIn = (scope: Scope, table: Table) =>
   recordsIn(scope, {

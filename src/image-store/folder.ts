@@ -1,6 +1,6 @@
-// Stores uploaded images in a folder. Each image has a subfolder, which is named by the id of its upload and has one
-// file for each part. Several server processes may share the folder, for example over NFS. A part never changes: its
-// file appears when it is complete, and never replaces another file.
+// Stores uploaded images in a folder. Each image has a subfolder with one file for each part. The name of the subfolder
+// is the id of the upload. Several server processes may share the folder, for example over NFS. A part never changes:
+// its file appears when it is complete, and never replaces another file.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";

@@ -1,14 +1,17 @@
 // Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
-// deleted images. The bytes of an upload that this database never had stay, because a server on an older copy of the
-// database may use the same store. The table stored_upload has the uploads of this database; a row stays until its
-// bytes are deleted.
+// deleted images. Bytes of an upload that this database never had are kept: a server on another copy of the database
+// may use the same store. The table stored_upload has the uploads of this database; a row stays until its bytes are
+// deleted.
 import { findUnneededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";
 
-/** Bytes that changed within this time stay, because a request may still be writing them. */
+/** Bytes that changed within this time are kept, because a request may still be writing them. */
 const UNNEEDED_MS = 60 * 60 * 1_000;
-/** The maximum number of rows that one pass marks, and of marked rows that it checks, so that a pass ends soon. */
+/**
+ * The maximum number of rows that one pass marks, and the maximum number of marked rows that it checks. These limits
+ * keep a pass short.
+ */
 const ROWS_MAX = 10_000;
 
 /** Marks the rows that nothing needs any more. */

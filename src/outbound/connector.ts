@@ -1,6 +1,6 @@
-// This is the only code that sends requests to URLs which others supplied, such as a tenant's image, a URL in an image
-// index, the keys of an issuer and the receiver of a webhook. It resolves the host name, checks every address, and
-// connects to exactly the checked address. The name is still used for SNI, certificate verification and the Host
+// This is the only code that sends requests to URLs from others. Examples are a tenant's image, a URL in an image
+// index, the keys of an issuer and the receiver of a webhook. The code resolves the host name, checks every address,
+// and connects to exactly the checked address. The name is still used for SNI, certificate verification and the Host
 // header. The code does not follow redirects: a caller that follows redirects must call it for each target
 // (docs/reliability.md, S-25 and S-47).
 import { lookup } from "node:dns/promises";

@@ -91,7 +91,7 @@ function matches(entry: AllowlistEntry, mac: string, serials: readonly (string |
 }
 
 /**
- * Returns what the roster declares about the machine that boots from this MAC; empty values if the roster has no entry.
+ * Returns the roster's data about the machine that boots from this MAC; empty values if the roster has no entry for it.
  */
 export function declaredOf({ byBootMac }: Declarations, mac: string): Declared {
   const entry = byBootMac.get(mac);

@@ -1,5 +1,5 @@
-// Decides which open consoles must end: the caller lost its credential or its permission, or the instance has no
-// running machine on the node any more.
+// Decides which open consoles must end. A console ends if the caller lost its credential or permission, or if the
+// instance no longer has a running machine on the node.
 import type { Kysely } from "kysely";
 import { type ConsoleInstance, findConsoleInstances } from "../../actors/console-session/reads.ts";
 import { refusalAt, refusalOf } from "../auth/authorization.ts";

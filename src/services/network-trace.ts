@@ -166,8 +166,8 @@ function endOf(
 }
 
 /**
- * Returns the NIC that sends to the address: the NIC whose subnet contains the address, or else the first NIC with an
- * address of the same family.
+ * Returns the NIC that sends to the address. This is the NIC whose subnet contains the address. If no subnet contains
+ * the address, it is the first NIC with an address of the same family. Returns null without such a NIC.
  */
 async function sendingNic({ kysely }: Deps, { id }: Instance, destination: string): Promise<Nic | null> {
   const nics = (await findNicsOf(kysely, id) ?? []).filter((nic) => addressOf(nic, destination) !== null);

@@ -60,8 +60,8 @@ function isTenantScope(scope: KeyScope): boolean {
 }
 
 /**
- * Returns the expiry of the new key. By default, this is the expiry of the key that makes the request; null if the
- * request is made without a key or with a key that has no expiry.
+ * Returns the expiry of the new key. The default is the expiry of the key that makes the request. The default is null
+ * if there is no such key, or if the key has no expiry.
  */
 function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);

@@ -1,6 +1,6 @@
 // Signs in users of an issuer to the web console. Users of a tenant sign in at the tenant's issuer, operators at the
 // identity service. One request begins a sign-in, and another request ends the sign-in. The state between these
-// requests is sealed in a cookie of the browser, so that a sign-in can end only in the browser that began it.
+// requests is sealed in a cookie. Therefore a sign-in can end only in the browser that began it.
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { z } from "zod";

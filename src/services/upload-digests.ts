@@ -1,7 +1,7 @@
 // Computes the SHA-256 of each upload while its parts arrive, so that finishing a large upload does not read it again.
 // A stored part never changes, and every part before the last one has the full size. Therefore the digest of the first
-// bytes stays valid. Parts that this process has not seen, because it restarted or because another process received
-// them, are read from the store.
+// bytes stays valid. A process reads parts from the store if it has not seen them. This happens after a restart, or if
+// another process received the parts.
 import { createHash, type Hash } from "node:crypto";
 import { IMAGE_PART_BYTES } from "../contract/limits.ts";
 import type { ImageStore } from "../image-store/store.ts";

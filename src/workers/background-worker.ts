@@ -54,7 +54,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   /** The ids of delivered outbox rows that are not deleted yet. */
   const heard: string[] = [];
   let forgetting: Promise<void> | null = null;
-  /** The sagas that run because a commit made them due, and whether another commit has made them due again since. */
+  /** The sagas that run because a commit made them due. `again` is true if a later commit made the saga due again. */
   const advancing = new Map<string, { again: boolean }>();
   /** The work that was started after commits of this process and has not ended. */
   const following = new Set<Promise<void>>();

@@ -35,8 +35,8 @@ const EVERY_MS = 1_000;
 export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
   const { unfit, homeless, candidates, send, releaseAddresses, ports, rows_max = ROWS_MAX } = options;
   /**
-   * For each gateway without a node, the generation of its VPC when this process first saw the gateway without a node.
-   * The key is the gateway's id and the time at which the gateway left its last node.
+   * The gateways without a node. Each value is the generation of the VPC at the time when this process first saw that
+   * the gateway has no node. The key is the gateway's id and the time at which the gateway left its last node.
    */
   let without = new Map<string, number>();
   /**

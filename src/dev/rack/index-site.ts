@@ -26,8 +26,8 @@ export async function publishIndex(): Promise<void> {
 }
 
 /**
- * Returns whether the image index that the control plane serves is signed: its SHA256SUMS has a good signature, and
- * contains the digest of its images.json.
+ * Returns whether the image index of the control plane is signed. Its SHA256SUMS must have a good signature, and must
+ * contain the digest of its images.json.
  */
 export async function isSignedIndex(): Promise<boolean> {
   const [sums = "", signature = "", images = ""] = await Promise.all(

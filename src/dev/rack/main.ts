@@ -18,7 +18,7 @@ import { isStory, STORIES } from "./stories/stories.ts";
 const USAGE = `usage: task rack [--story NAME]... [--keep | --once] [--release FOLDER] [--image FOLDER]
        task rack --down
 
-Makes a control plane, a booter, and two bare machines in QEMU, and runs these stories:
+Starts a control plane, a booter, and two bare machines in QEMU, and runs these stories:
 ${STORIES.join(", ")}.
 Then it prints the addresses, and waits for Ctrl-C, which removes the rack.
 

@@ -39,7 +39,7 @@ export function wordsOf(argv: readonly string[], { space, user }: Place): readon
 }
 
 function environmentOf({ user, env = {} }: Place): Record<string, string> {
-  // A program of the rack's Debian gets none of this machine's environment variables, as if it were a service.
+  // From this machine's environment, a program of the rack's Debian gets only the folders in PATH.
   const own = user === undefined
     ? process.env as Record<string, string>
     : { PATH: `${INSIDE_PATH}:${process.env["PATH"] ?? ""}`, HOME: "/root", LANG: "C.UTF-8" };
@@ -76,8 +76,7 @@ export async function daemon(name: string, argv: readonly string[], place: Place
   for (const folder of ["log", "pids"]) await mkdir(at(folder), { recursive: true });
   const log = openSync(at("log", `${name}.log`), "a");
   const [program = "", ...rest] = wordsOf(argv, place);
-  // The daemon has its own session, so that Ctrl-C in the terminal reaches only this program, which then ends the
-  // daemons in order.
+  // The daemon has its own session. So Ctrl-C in the terminal reaches only this program, which then ends the daemons.
   const child = spawn(program, rest, { env: environmentOf(place), stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   child.once("error", (error) => console.error(`${name}: ${error.message}`));

@@ -1,5 +1,5 @@
-// An operator imports an image from an index. A tenant creates an instance from the image, attaches a public address to
-// it, stops and starts the instance, grows its disk, and deletes it.
+// An operator imports an image from an index. A tenant creates an instance from the image and attaches a public address
+// to it. The tenant stops and starts the instance, grows its disk, and deletes the instance.
 import { startImageIndex } from "../image-index.ts";
 import { check, idOf, type Run, say } from "../stage.ts";
 import { liveMigration, type Place } from "./live-migration.ts";

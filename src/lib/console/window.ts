@@ -1,6 +1,6 @@
 // Controls the flow of a console from end to end, separately for each direction. The sender stops while
-// CONSOLE_WINDOW_BYTES that it sent are unconfirmed. Therefore a relay in between needs at most this much memory, with
-// any WebSocket library.
+// CONSOLE_WINDOW_BYTES that it sent are unconfirmed. Therefore a relay between sender and receiver buffers at most this
+// many bytes, with any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 
 /** The sender's side. */
@@ -27,8 +27,8 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
 }
 
 /**
- * The receiver confirms after this fraction of the window, so that the sender can continue while the confirmation is on
- * its way.
+ * The receiver confirms after this fraction of the window. So the sender can send more data before the confirmation
+ * arrives.
  */
 const CONFIRMED_AT = 1 / 4;
 

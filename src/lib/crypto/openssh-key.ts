@@ -108,8 +108,8 @@ function rsaModulus(field: Buffer): string | null {
 }
 
 /**
- * Returns whether a field is a positive number in canonical form: it has a leading zero byte only if the next byte has
- * its top bit set.
+ * Returns whether a field is a positive number in canonical form. In this form, a leading zero byte is present only if
+ * the next byte has its top bit set.
  */
 function isPositive(field: Buffer): boolean {
   if (field.length === 0 || field[0]! >= 0x80) return false;

@@ -1,5 +1,5 @@
-// Computes the layout that the API proposes and checks. The computation uses only the name and the size in whole GB of
-// each disk, and assumes that every disk is spinning and not removable. The proposal is advisory, because only the node
+// Computes the layout that the API proposes and checks. The computation uses only the name of each disk and its size in
+// whole GB. It assumes that every disk is spinning and not removable. The proposal is advisory, because only the node
 // knows its disks exactly.
 import { DISK_LAYOUTS } from "../../contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../contract/setup.ts";

@@ -1,6 +1,7 @@
 // Groups disks by their nominal capacity. A pool is built from one class, so the grouping decides which disks hold
-// data. It must equal the result of the layout tool on the node exactly, even where the tool's result is surprising.
-// For example, if class A is within 5 % of B, and B within 5 % of C, the result depends on the order of the disks.
+// data. The classes must be exactly the classes of the layout tool on the node, even where the tool's result is
+// surprising. For example, if class A is within 5 % of B, and B within 5 % of C, the result depends on the order of the
+// disks.
 
 /**
  * A disk in the layout tool's model. Disks on different buses start in separate classes, but classes of about equal
@@ -68,9 +69,9 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
 }
 
 /**
- * Merges classes of similar capacity, but never spinning disks with solid state disks. In each ordered pair of classes
- * that differ by at most 5 %, the class with more disks absorbs the other class and keeps its own size. If both classes
- * have equally many disks, the second class absorbs the first.
+ * Merges classes of similar capacity, but never spinning disks with solid state disks. Compares every ordered pair of
+ * classes. If two classes differ by at most 5 %, the class with more disks absorbs the other class and keeps its own
+ * size. If both have equally many disks, the second class absorbs the first.
  */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];

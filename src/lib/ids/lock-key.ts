@@ -3,9 +3,8 @@
 // Only this file builds these names: with two different names for one record, two commits would not exclude each other.
 
 /**
- * The kinds of locks. Most lock names contain the record's id. The exceptions: the lock of a NIC tag contains the tag's
- * name, the locks of a quota and of "image-uploads" contain the tenant's id, "claims" the node's id, and "webhooks" the
- * project's id.
+ * The kinds of locks. Most lock names contain the record's id. These locks contain another text: "nic-tag" the tag's
+ * name, "quota" and "image-uploads" the tenant's id, "claims" the node's id, "webhooks" the project's id.
  */
 export type LockedKind =
   | "claims"

@@ -1,6 +1,6 @@
 // Encodes and decodes the `page_token` of a paged list. The token is the position of the last row of the previous page,
-// as JSON in base64url. It is neither secret nor signed, because it contains only a position: the list's permissions
-// and filters decide which rows are visible.
+// as JSON in base64url. The token is not secret and not signed, because it contains only a position. The list's
+// permissions and filters decide which rows are visible.
 import { badRequest } from "../../contract/fault.ts";
 
 /** The 400 for a token that `encodePageToken` did not create for this list. */

@@ -41,7 +41,7 @@ export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Colu
 export function scopedId(columns: ScopeColumns, digest: string): string {
   const { scope_kind, silo_id, tenant_id, project_id, user_id } = columns;
   // The id of a user's key also depends on the tenant of the credential that created the key. So a user can create the
-  // same key once with a credential of each tenant, and once with a credential that is not bound to a tenant.
+  // same key several times: once with a credential of each tenant, and once with a credential without a tenant.
   const through = scope_kind === "user" && tenant_id !== null ? `@${tenant_id}` : "";
   const id = { public: "", silo: silo_id, tenant: tenant_id, project: project_id, user: user_id } satisfies Record<
     ScopeKind,

@@ -15,8 +15,8 @@ export function intervalsOf(samples: readonly MetricsSample[]): readonly Interva
 }
 
 /**
- * Returns the increase per second. Null if the counter decreased, because the machine started again in between, or if
- * the times do not increase.
+ * Returns the increase per second. Null if the counter decreased, or if the times do not increase. A counter decreases
+ * if the machine started again in between.
  */
 export function rate({ from, to }: Interval, counter: Counter): number | null {
   const seconds = (Date.parse(to.at) - Date.parse(from.at)) / 1_000;

@@ -63,8 +63,8 @@ export function architectureText(arch: number | null): string {
 }
 
 /**
- * Returns the two GUIDs that a machine with this UUID can send: the UUID as it is printed, and the UUID as SMBIOS
- * stores it, with the first three fields little-endian.
+ * Returns the two GUIDs that a machine with this UUID can send. The first is the UUID as it is printed. The second is
+ * the UUID as SMBIOS stores it: its first three fields are little-endian.
  */
 export function guidsOfUuid(uuid: string): readonly [string, string] {
   const printed = uuid.toLowerCase().replaceAll("-", "");

@@ -1,6 +1,6 @@
 // Determines the client's address. Any client can send X-Forwarded-For, and each proxy appends to this header.
-// Therefore the header is read from the right, and only the part that our own proxies wrote is used; the client may
-// have forged the rest. docs/reliability.md S-35.
+// Therefore this file reads the header from the right, and uses only the part that our own proxies wrote. The client
+// may have forged the rest (docs/reliability.md, S-35).
 import { type Cidr, formatIp, inCidr, type Ip, networkOf, parseIp } from "./ip-address.ts";
 
 /**
@@ -15,9 +15,9 @@ const IPV6_BUCKET_PREFIX = 64;
 const ZONE = /%[\w.-]+$/;
 
 /**
- * Reads the hops from the right, beginning with `peer`, and returns the first hop that is not one of our proxies, in
- * canonical text (IPv4-mapped IPv6 as IPv4). If a hop is malformed or all hops are proxies, returns the last valid hop
- * that was read.
+ * Reads the hops from the right, beginning with `peer`. Returns the first hop that is not one of our proxies. Addresses
+ * are in canonical text (IPv4-mapped IPv6 as IPv4). If a hop is malformed or all hops are proxies, returns the last
+ * valid hop that was read.
  * @param peer the other end of the TCP connection; a zone (%eth0) is dropped
  * @param forwardedFor the whole X-Forwarded-For value, if any
  * @param trusted the configured proxies

@@ -140,9 +140,9 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
 }
 
 /**
- * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes
- * allow, but at most VPC_MTU_MAX and at least MTU_MIN: nodes refuse a document with a smaller MTU. A node may report an
- * underlay that is too small for any VPC, and must not stop the documents of the other nodes.
+ * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes of
+ * the VPC allow, but at most VPC_MTU_MAX. It is at least MTU_MIN, because nodes refuse a document with a smaller MTU.
+ * So a node whose underlay is too small for any VPC does not stop the documents of the other nodes.
  */
 function mtuOf({ hosts }: NetworkContent): number {
   const smallest = Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));

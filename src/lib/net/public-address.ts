@@ -1,6 +1,6 @@
 // Recognizes public IP addresses: unicast addresses that are globally reachable according to IANA's special-purpose
-// registries for IPv4 and IPv6. A URL that a tenant or another server supplied is fetched only from public addresses
-// and from ranges that the operator allows. docs/reliability.md S-25 and S-47.
+// registries for IPv4 and IPv6. URLs from tenants and other servers are fetched only from public addresses and from
+// ranges that the operator allows (docs/reliability.md, S-25 and S-47).
 import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
 
 const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!);
@@ -71,8 +71,8 @@ export const PUBLIC_RULE =
 const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;
 
 /**
- * Returns whether the host of a URL can be rejected without resolving a name, because it is localhost or an address
- * that may not be fetched. Other names are checked when they are resolved.
+ * Returns whether the host of a URL is localhost or an address that may not be fetched. Such a URL can be rejected
+ * without resolving a name. Other names are checked when they are resolved.
  */
 export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean {
   const literal = literalAddress(url);

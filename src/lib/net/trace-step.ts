@@ -1,4 +1,4 @@
-// The steps of a trace that both a node's agent and the control plane know (docs/networking.md, "Traces").
+// Defines the steps of a trace that a node's agent and the control plane both know (docs/networking.md, "Traces").
 
 /**
  * Returns the last step of a packet that a route in the node's document stops. Agents of all versions send this text.

@@ -1,6 +1,6 @@
 // Extracts the signed text of an OpenPGP clear-signed document (RFC 9580, 7). The text that we use must be exactly the
-// text that was signed, so every deviation is rejected: text before or after the signed message, a second message, an
-// armor header other than Hash, and a separator line that contains a space or a form feed.
+// text that was signed. Therefore every deviation is rejected: text before or after the signed message, a second
+// message, and an armor header other than Hash. A separator line that contains a space or a form feed is also rejected.
 
 /** The first line of a clear-signed document. */
 export const CLEAR_SIGNED_BEGIN = "-----BEGIN PGP SIGNED MESSAGE-----";

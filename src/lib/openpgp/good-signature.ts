@@ -1,6 +1,6 @@
 // Finds a good signature of a message: one that verifies with one of the given keys. The primary key and the key that
-// signed must be neither expired nor revoked now; the library checks them only for the time of the signature. The types
-// describe the results of an OpenPGP library, so that this file need not import the library.
+// signed must be valid now, that is, not expired and not revoked. The library checks this only for the time of the
+// signature. The types describe the results of an OpenPGP library, so that this file need not import the library.
 
 /** One signature in the library's result. */
 export type CheckedSignature<Id> = {

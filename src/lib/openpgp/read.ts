@@ -1,5 +1,5 @@
-// Reads keys and signatures in both forms: armored text and binary. The caller passes the library openpgp, because the
-// command-line programs load the library only when they need it. Therefore this folder imports no package.
+// Reads keys and signatures in both forms: armored text and binary. The caller passes the library openpgp, so this
+// folder imports no package. Therefore the command-line programs need not load the library for every command.
 import { armoredBlocks } from "./armor.ts";
 
 /** The functions of an OpenPGP library that read keys. */

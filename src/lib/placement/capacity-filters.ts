@@ -1,5 +1,5 @@
-// Filters on a node's capacity. They return "skip" for a node without a capacity report; the filter cn-capacity-present
-// rejects such a node.
+// Filters on a node's capacity. These filters skip a node without a capacity report, because the filter
+// cn-capacity-present rejects such a node.
 import { INSTANCE_POOL } from "../../contract/limits.ts";
 import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";

@@ -24,8 +24,8 @@ export type LabelDrainNext =
 /**
  * Returns the nodes whose drains can begin, or the result when no drain is left to begin or to wait for. After a drain
  * has failed or was refused, no other drain begins. The answer depends only on the arguments, and the drains begin in
- * the order of the nodes. Therefore two processes that read the state at different times begin the same drains, and
- * never run more than `max_unavailable` drains at the same time.
+ * the order of the nodes. Therefore two processes that read the state at different times begin the same drains. No more
+ * than `max_unavailable` drains ever run at the same time.
  * @param refusals why the drain of a node was refused, by node
  */
 export function nextOfLabelDrain(

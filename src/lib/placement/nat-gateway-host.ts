@@ -21,8 +21,8 @@ export type Homeless = {
   /** The VPC's generation at the time of the read. The documents of this generation assign the gateway to no node. */
   readonly generation: number;
   /**
-   * The generation that the gateway's last node has applied; -1 if that node has applied no generation or was removed,
-   * null if it has no document.
+   * The generation that the gateway's last node has applied. It is -1 if that node has applied no generation or was
+   * removed. It is null if that node has no document.
    */
   readonly applied_generation: number | null;
 };
@@ -77,9 +77,10 @@ export function whyHostless({ name, public_address, nic_tag, leaves, failed }: H
 }
 
 /**
- * Returns true only if no node can still run the gateway: the gateway never had a node, or its last node is fenced, has
- * no document of the VPC, or has applied the generation `without` or a later one. The documents of these generations
- * assign the gateway to no node. src/db/resting-addresses.ts has the same condition in SQL.
+ * Returns true only if no node can still run the gateway. This is certain if the gateway never had a node, or if its
+ * last node is fenced or has no document of the VPC. It is also certain if the last node has applied the generation
+ * `without` or a later one: these documents assign the gateway to no node. src/db/resting-addresses.ts has the same
+ * condition in SQL.
  */
 export function isOff({ left_at, is_fenced, applied_generation }: Homeless, without: number): boolean {
   return left_at === null || is_fenced || applied_generation === null || applied_generation >= without;

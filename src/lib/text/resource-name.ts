@@ -1,5 +1,5 @@
-// Checks resource names. A name is one line without invisible characters and without characters that change the
-// direction of text, because with them one record could look like another.
+// Checks resource names. A name is one line. Invisible characters and characters that change the direction of text are
+// not allowed: with them, one record could look like another.
 import { conflict, type Fault } from "../../contract/fault.ts";
 import { RESOURCE_NAME_BYTES_MAX } from "../../contract/limits.ts";
 
