@@ -49,6 +49,7 @@ export const LONG = [
   "tests/console/flows-tenant.test.ts",
   "tests/console/flows-webhooks.test.ts",
   "tests/processes/console.test.ts",
+  "tests/processes/image-upload-bucket.test.ts",
   "tests/processes/image-upload.test.ts",
   "tests/processes/webhooks.test.ts",
   "tests/release/channel.test.ts",

@@ -13,13 +13,9 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { serveBucket } from "../image-store/bucket-server.ts";
 import { call as callAt, until } from "./console-fixture.ts";
 import { buildExecutables, type Ended, run, type Running, start } from "./executables.ts";
-
-/** Three whole parts and one shorter part. */
-const BYTES = randomBytes(3 * IMAGE_PART_BYTES + 12_345);
-const SHA256 = createHash("sha256").update(BYTES).digest("hex");
+import { BYTES, SHA256 } from "./uploaded-image.ts";
 
 let database: FreshDatabase;
 let db: Db;
@@ -273,38 +269,6 @@ test(
       expect((await own("DELETE", `/v1/instances/${instance.id}`)).status).toBe(204);
     }
     expect((await own("DELETE", `/v1/images/${image.id}`)).status).toBe(204);
-  },
-  120_000,
-);
-
-test(
-  "a server with a bucket stores an uploaded image in the bucket, with the permissions of `task start`",
-  async () => {
-    okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 100 * BYTES.length } }));
-    const credential = { key_id: "AKIDEXAMPLE", secret: "not-a-real-secret", region: "us-east-1" };
-    const bucket = await serveBucket(credential);
-    const env = {
-      DATABASE_URL: database.url,
-      BERTH_IMAGE_BUCKET: bucket.url,
-      BERTH_IMAGE_BUCKET_KEY_ID: credential.key_id,
-      BERTH_IMAGE_BUCKET_SECRET: credential.secret,
-    };
-    const second = await startServer({ env, as_task: true });
-    try {
-      const other = await openTenant({ call }, "bucket");
-      const { code, out, err } = await run(
-        "tenantctl",
-        ["image", "upload", file, "--os", "linux", "--image-version", "1", "--name", "in-a-bucket"],
-        { env: { HOME: folder.path, TENANTCTL_ENDPOINT: second.url, TENANTCTL_API_KEY: other.key, NO_COLOR: "1" } },
-      );
-      expect(code, err).toBe(0);
-      const id = JSON.parse(out).source_url.slice("berth:".length);
-      expect([...bucket.objects.keys()]).toEqual([0, 1, 2, 3].map((part) => `${id}/0000000${part}`));
-      expect(second.log()).not.toMatch(/NotCapable|not-a-real-secret/);
-    } finally {
-      await second.kill();
-      await bucket.close();
-    }
   },
   120_000,
 );
