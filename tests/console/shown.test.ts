@@ -51,7 +51,7 @@ test("the whole firewall table fits a window of 1,280 pixels, and at 400 pixels 
 test("only an operator gets the link to the reasons of a placement", async () => {
   const path = `/t/${g.tenant_id}/p/${g.project_id}/new-instance`;
   const theirs = await show(path, tenant);
-  await theirs.getByText("ask an operator").waitFor();
+  await theirs.getByText("an operator can see the reason").waitFor();
   expect(await theirs.locator("a[href*='/placement?']").count()).toBe(0);
   const ours = await show(path);
   await ours.locator("a[href*='/placement?cpu=1&memory=1+GiB']").click();
