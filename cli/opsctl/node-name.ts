@@ -38,7 +38,7 @@ export function nodeTitle({ hostname, server_uuid }: Pick<CnView, "hostname" | "
   return `${plainText(hostname)} (${plainText(server_uuid)})`;
 }
 
-/** Returns the question before an irreversible action on a node. The operator answers with the node's name. */
+/** Returns the question before a dangerous action on a node. The operator answers with the node's hostname or UUID. */
 export async function askAbout(io: Io, server_uuid: string, warning: (title: string) => string): Promise<Question> {
   const node = await findNode(io, server_uuid);
   return { warning: warning(nodeTitle(node)), names: [node.hostname, node.server_uuid] };

@@ -21,7 +21,7 @@ type Source =
   | { readonly family: AddressFamily }
   | { readonly network_id?: string | undefined; readonly pool_id?: string | undefined };
 
-/** Returns the fields of the body that name the source. Without any option, it is the fixed pool of IPv4. */
+/** Returns the fields of the body that name the source. By default, it is the fixed pool of the family. */
 export function sourceOf({ family = "ipv4", network, pool }: Given): Source {
   if (network === undefined && pool === undefined) return { family: familyOf(family) };
   return { network_id: network, pool_id: pool };

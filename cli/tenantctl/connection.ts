@@ -1,5 +1,5 @@
-// Finds the endpoint and the credential: first in flags, then in the environment, then in the login that `tenantctl
-// login` saved in the profile.
+// Finds the endpoint and the credential: first in --endpoint and --api-key, then in the environment, then in the login
+// that `tenantctl login` saved in the profile. With --profile, the profile comes before the environment.
 import { checkToken, type Connection } from "../internal/connection.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { EXIT } from "../internal/exit-code.ts";
@@ -19,7 +19,10 @@ export async function resolveConnection(environment: Environment, flags: Flags):
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** Returns the endpoint. Throws a usage Failure if no flag, variable or saved login has one. */
+/**
+ * Returns the endpoint. Throws a usage Failure if no flag, variable or saved login has one, or if TENANTCTL_ENDPOINT
+ * and TENANTCTL_PROFILE are both set. Throws a Failure if the saved login is damaged.
+ */
 export async function resolveEndpoint(environment: Environment, flags: Flags): Promise<string> {
   const named = environment.env.TENANTCTL_ENDPOINT;
   if (named && environment.env.TENANTCTL_PROFILE) {
@@ -69,8 +72,9 @@ function ofSession(profile: string, saved: Session): Omit<Connection, "endpoint"
 }
 
 /**
- * Renews the token of a session, saves it and returns the new connection. Returns a connection with an API key
- * unchanged.
+ * Returns a connection with a renewed token of the session. Saves the token, unless the profile changed in the
+ * meantime. Uses the saved token instead if another command has renewed it. Returns a connection without a session
+ * unchanged. Throws a Failure if the session has expired.
  */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;

@@ -7,7 +7,7 @@ import { vpcsText } from "./record/scope.ts";
 type Selector = {
   readonly selector: string;
   readonly flag: string;
-  /** Returns the value of the selector in the failed request, or undefined. The value is known without a request. */
+  /** Returns the value that the flags, the environment or the credential give for the selector, or undefined. */
   given(io: TenantIo): Promise<string | undefined>;
 };
 

@@ -14,7 +14,7 @@ export type TenantIo = Io & {
   readonly flags: Flags;
   /** Returns the UUID of the tenant for a request; undefined if unknown. */
   tenant(): Promise<string | undefined>;
-  /** Returns the UUID of the project, from --project or TENANTCTL_PROJECT. */
+  /** Returns the UUID of the project, from `useProject`, --project or TENANTCTL_PROJECT; undefined without these. */
   project(): Promise<string | undefined>;
   /** Makes `project` return this UUID. */
   useProject(id: string): void;

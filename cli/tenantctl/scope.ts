@@ -1,5 +1,5 @@
-// Resolves the tenant and the project of a request. A UUID on the command line needs no lookup. A name needs a lookup.
-// If the command line does not name the tenant or the project, a lookup may find it.
+// Resolves the tenant and the project of a request. A UUID needs no lookup; a name needs a lookup. If neither the
+// command line nor the environment names the tenant or the project, a lookup may find it.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "../internal/failure.ts";
@@ -55,8 +55,8 @@ export async function needProject(io: TenantIo, purpose: string): Promise<void> 
 }
 
 /**
- * If the user gave no project, uses the tenant's only project and prints a note with its name. Returns false if the
- * tenant is unknown, has no project or has several.
+ * If the user gave no project, uses the tenant's only project, and prints a note with its name unless the output is
+ * JSON. Returns false if the tenant is unknown, has no project or has several.
  */
 async function useSoleProject(io: TenantIo): Promise<boolean> {
   if (givenProject(io) !== undefined || await io.project() !== undefined) return true;
@@ -100,7 +100,7 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }
 
-/** Asks the server for the tenant of an API key. Returns undefined for an operator's key. */
+/** Asks the server for the tenant of the credential. Returns undefined without a tenant, as for an operator's key. */
 async function tenantOfWhoami(io: TenantIo): Promise<string | undefined> {
   return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id ?? undefined;
 }

@@ -89,7 +89,7 @@ export const verify: Opening = { title: "Verify the chain", opens: "/audit-verif
 
 type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
 
-/** Searches older events until the list is full, the chain ends, or the step has used its requests. */
+/** Searches older events until the list is full, the chain ends, or the steps have used their requests. */
 function found(tenant: string | null, search: AuditSearch, steps: number): Query<Found> {
   const path = tenant === null ? "/v1/audit/events" : `/v1/tenants/${tenant}/audit/events`;
   const order = tenant === null ? "desc" : undefined;

@@ -72,7 +72,7 @@ function userQuery(id: string): Query<User | null> {
 const NAMES_MAX = 30;
 
 /**
- * Returns the names of these users, by id. Reads the first users of the site, and then each other user of the set.
+ * Returns the names of these users, by id. Reads the first users of the site, and then at most NAMES_MAX other users.
  * Only operators may read users; every other caller knows only its own name.
  */
 export function useUsernames(ids: ReadonlySet<string>): Names {

@@ -14,7 +14,7 @@ import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { hostnamesQuery, type Names, NO_NAMES } from "./directory.ts";
 
-/** Returns the step that a job is at, with the share of it that is done. */
+/** Returns the reason of the job's status, or else its step with the completed share. Empty without both. */
 export function progressText({ status, progress }: Pick<Job, "status" | "progress">): string {
   if (status.reason !== undefined || progress === null) return status.reason ?? "";
   return progress.percent === null ? progress.step : `${progress.step} ${progress.percent} %`;
@@ -53,7 +53,7 @@ const columnsWith = (hostnames: Names): readonly Column<Job>[] => [
   createdColumn(),
 ];
 
-/** The number of jobs in the list. A site keeps the jobs of a month. */
+/** The largest number of jobs in the list. */
 const NEWEST = 200;
 
 export function Jobs() {

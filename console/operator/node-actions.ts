@@ -56,8 +56,8 @@ function cleared({ fault_domain, note }: Readonly<Record<"fault_domain" | "note"
 }
 
 /**
- * Returns the actions of a node. The actions that are likely in its state come first. While the placement rules are not
- * known, the actions that change these rules are refused.
+ * Returns the actions of a node. The approvals of its claims come first. While the placement rules are not known, the
+ * actions that cordon or reserve the node, or edit its rules, are refused.
  */
 export function nodeActions(node: CnView, { data: placement, refusal }: Read<CnPlacement>): (Action | Opening)[] {
   const { server_uuid: id, hostname } = node;

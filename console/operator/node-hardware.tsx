@@ -11,7 +11,10 @@ import { useQuery } from "../parts/use-query.ts";
 import { nodeQuery } from "./node-queries.ts";
 import { inventory } from "./node-rows.ts";
 
-/** The change feed does not report new hardware of a node, so the page reads the hardware again after this time. */
+/**
+ * The change feed does not report new hardware of a node, so the page reads the hardware again after this time, in
+ * milliseconds.
+ */
 const FRESH_MS = 5_000;
 
 /** The answer is null if no booter has read the hardware. */

@@ -9,7 +9,8 @@ import { useQuery } from "../parts/use-query.ts";
 import { Load } from "./capacity.tsx";
 
 /**
- * The page reads the load again after this time in milliseconds. The server takes a sample less often, every minute.
+ * The page reads the load and the capacity again after this time in milliseconds. The server takes a sample less often,
+ * every minute.
  */
 const FRESH_MS = 15_000;
 const MIB = 2 ** 20;

@@ -1,4 +1,4 @@
-// Defines the queries of the pages of one node.
+// Defines the queries of the pages of one node. Pages of other objects use some of them, too.
 import type { StagedImage } from "../../src/contract/boot.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import type { CnView } from "../../src/contract/cn.ts";

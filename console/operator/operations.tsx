@@ -20,7 +20,7 @@ import { place } from "../tenant/place.ts";
 import { hostnamesQuery, instanceNamesQuery, type Names, NO_NAMES } from "./directory.ts";
 import { operationQuery } from "./operation-query.ts";
 
-/** The number of operations in the list. The page of an object shows older operations of that object. */
+/** The largest number of operations in the list. The page of an object may show older operations of that object. */
 const NEWEST = 200;
 
 const columnsWith = (names: Names): readonly Column<OperationSummary>[] => [

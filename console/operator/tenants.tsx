@@ -18,7 +18,7 @@ import { useQuery } from "../parts/use-query.ts";
 
 export type TenantRow = Tenant & { readonly silo_name: string };
 
-/** Returns the name of a tenant with its silo, which is unique. Every silo has a tenant called "default". */
+/** Returns the name of a tenant with its silo, which is unique. Each new silo gets a tenant called "default". */
 export const tenantPath = ({ silo_name, name }: TenantRow): string => `${silo_name}/${name}`;
 
 /** The largest number of silos whose tenants are read, with one request for each silo. */

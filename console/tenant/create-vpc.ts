@@ -50,7 +50,7 @@ export function createVpc(place: Place): Action {
   };
 }
 
-/** Deletes the VPC whose subnet was refused. Returns the refusal for the form. It names a failure of the deletion. */
+/** Deletes the VPC whose subnet was refused. Returns the refusal for the form, with the failure if the delete fails. */
 async function undone(vpc: string, { status, message, request_id }: Refusal, key: string): Promise<Refusal> {
   // The field of the subnet's block has another name in the form.
   const text = message.replace(/^(body\.)?ipv4_block/, "subnet_block");

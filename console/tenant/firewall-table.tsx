@@ -1,5 +1,5 @@
-// Shows the rules of a firewall in a table whose cells are edited in place. Alt with an arrow key moves a rule in the
-// order of evaluation.
+// Shows the rules of a firewall in a table whose cells are edited in place. Alt with the up or down
+// arrow key moves a rule in the order of evaluation.
 import type { ComponentChildren, JSX } from "preact";
 import { FIREWALL_ACTIONS, FIREWALL_DIRECTIONS, FIREWALL_PROTOCOLS } from "../../src/contract/enums.ts";
 import { DRAFT_FIELDS, type DraftRow, moved } from "../core/firewall-draft.ts";
@@ -27,7 +27,7 @@ const SIZE_DEFAULT = 13;
 
 type Props = {
   readonly rows: readonly DraftRow[];
-  /** The rule that decides about the packet that the user asked about. */
+  /** The id of the rule that decides about the packet that the user asked about. Undefined if there is none. */
   readonly deciding: string | undefined;
   /** Null if the caller may only read. */
   readonly edit: ((rows: readonly DraftRow[]) => void) | null;

@@ -1,4 +1,4 @@
-// Shows the floating IPs of a project, and the actions that create, attach, move, detach and delete them.
+// Shows the floating IPs of a project, and the actions that create, attach, move, detach, label and delete them.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { useMemo } from "preact/hooks";
 import type { Action, Choice } from "../core/action.ts";

@@ -11,7 +11,7 @@ import { addDisk } from "./disks.tsx";
 import { labelInstance, protectInstance, resizeInstance } from "./instance-changes.ts";
 import { inProject } from "./place.ts";
 
-/** Returns the actions of an instance. The actions that are likely in its state come first. */
+/** Returns the actions of an instance. An action that the state does not permit has the reason in `refused`. */
 export function instanceActions(instance: Instance): (Action | Opening)[] {
   const { id, name } = instance;
   const state = instance.lifecycle.state;

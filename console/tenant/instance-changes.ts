@@ -1,5 +1,4 @@
-// Defines the actions that change an instance without replacing its machine: its size, its labels, its protection
-// against deletion.
+// Defines the actions that change the size, the labels and the deletion protection of an instance.
 import type { Instance, InstancePatch } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
@@ -9,7 +8,7 @@ import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
 
-/** `refused` is the reason why the instance is in the wrong state for a resize. */
+/** `refused` is the reason why the caller cannot resize the instance now, or null. */
 export function resizeInstance({ id, name, cpu, memory_bytes }: Instance, refused: string | null): Action {
   return editing({
     title: "Resize",

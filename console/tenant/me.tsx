@@ -1,5 +1,5 @@
-// Shows the user's own page: account, API keys, SSH keys, sessions, and the switch for single keys. An action of the
-// page changes the password.
+// Shows the user's own page: account, API keys, SSH keys, sessions, and the switch for single keys. Actions of the page
+// create an API key, add an SSH key and change the password.
 import type { ApiKeyCreated, ApiKeyView } from "../../src/contract/api-key.ts";
 import type { SessionListed } from "../../src/contract/identity.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
@@ -14,7 +14,7 @@ import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../
 import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
-/** The file in which ssh-keygen stores a user's public key. */
+/** The file in which ssh-keygen stores a user's public key by default. */
 const KEY_FILE = "~/.ssh/id_ed25519.pub";
 
 /** The command-line program for this user. */

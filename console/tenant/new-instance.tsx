@@ -29,7 +29,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
   const keys = useQuery(sshKeysQuery(place));
   const addresses = useQuery(floatingIpsQuery(place));
   const groups = useQuery(placementGroupsQuery(place));
-  /** The instances that earlier attempts of this form created, by name. */
+  /** The ids of the instances that earlier attempts of this form created, by name. */
   const made = useRef(new Map<string, string>());
   const { data: usage } = useQuery(usageQuery(place.tenant, place.project));
   const values = useSignal<Values>({});
@@ -172,8 +172,8 @@ function WhyNot({ place, values: { cpu = "1", memory = "1 GiB" } }: {
 const COUNT_MAX = 20;
 
 /**
- * Creates the instances of a form one after the other, except those in `made`. Returns their ids. If an instance is
- * refused, throws a Refusal that names the instances that exist already.
+ * Creates the instances of a form one after the other, except those in `made`, and adds them to `made`. Returns the ids
+ * of all instances of the form. If an instance is refused, throws a Refusal that names the instances in `made`.
  */
 async function createAll(place: Place, values: Values, key: string, made: Map<string, string>): Promise<string[]> {
   const count = Number(values["count"]);

@@ -1,4 +1,4 @@
-// Shows the projects of a tenant, which a tenant's user sees after the sign-in.
+// Shows the projects of a tenant, the quota of a project, and the start page of a tenant's user.
 import type { Project } from "../../src/contract/tenancy.ts";
 import { useEffect } from "preact/hooks";
 import { send } from "../core/client.ts";

@@ -127,7 +127,7 @@ export function createTable(vpc: Vpc): Action {
   };
 }
 
-/** A target in the form: the id of a NAT gateway, or a kind of target without an object. */
+/** A kind of target without an object. In the form, a target is such a kind or the id of a NAT gateway. */
 type ObjectlessKind = "blackhole" | "reject" | "virtual_gateway";
 const OBJECTLESS: readonly ObjectlessKind[] = ["blackhole", "reject", "virtual_gateway"];
 const FLAGS: Readonly<Record<ObjectlessKind, string>> = {

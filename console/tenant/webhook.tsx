@@ -38,12 +38,12 @@ function webhookQuery(id: string): Query<Webhook> {
   };
 }
 
-/** Reads the newest deliveries. With a state, only the deliveries in this state count. */
+/** Reads the newest deliveries. Unless `state` is empty, reads only the deliveries in this state. */
 function deliveriesQuery(id: string, state: string, steps: number): Query<Deliveries> {
   return {
     key: `deliveries of ${id} ${state} ${steps}`,
     kinds: ["webhook"],
-    // Each step is one more request, so a long list is read less often.
+    // Each step is one more request, so a list of several steps is not read again at intervals.
     ...(steps === 1 && { fresh_ms: FRESH_MS }),
     read: async (signal) => {
       const rows: WebhookDelivery[] = [];
@@ -59,7 +59,7 @@ function deliveriesQuery(id: string, state: string, steps: number): Query<Delive
   };
 }
 
-/** Returns the outcome of the last attempt. */
+/** Returns the outcome of the last attempt, or "not sent yet" before the first attempt. */
 function outcome({ state, last_status, last_reason, attempts }: WebhookDelivery): string {
   if (attempts === 0 && state === "pending") return "not sent yet";
   return last_reason ?? `HTTP ${last_status}`;
@@ -139,7 +139,7 @@ export function WebhookPage({ id }: { readonly id: string }) {
   );
 }
 
-/** The deliveries in a state, or in all states if it is empty. */
+/** The deliveries in `state`, or in all states if `state` is empty. */
 function DeliveryList({ webhook, state }: { readonly webhook: Webhook; readonly state: string }) {
   const steps = useSignal(1);
   const { data, busy, refusal } = useQuery(deliveriesQuery(webhook.id, state, steps.value));

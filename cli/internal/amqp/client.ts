@@ -42,7 +42,10 @@ function loginTable(user: string, password: string): Buffer {
   return Buffer.concat([field("LOGIN", user), field("PASSWORD", password)]);
 }
 
-/** Opens a connection. @param from the machine's own address, if it has several */
+/**
+ * Opens a TCP connection, on which `login` then opens the AMQP connection. Throws the socket's error.
+ * @param from the local address; by default the operating system chooses it
+ */
 export async function openClient(port: number, from?: string, host = "127.0.0.1"): Promise<AmqpClient> {
   const socket = connect({ host, port, ...(from === undefined ? {} : { localAddress: from }) });
   const cutter = newFrameCutter();
@@ -133,7 +136,7 @@ export async function openClient(port: number, from?: string, host = "127.0.0.1"
 
 export type Login = { readonly user: string; readonly password: string; readonly mechanism?: "PLAIN" | "AMQPLAIN" };
 
-/** Logs in and opens a connection, beginning with the protocol header. */
+/** Sends the protocol header, logs in and opens the virtual host "/". */
 export async function login(client: AmqpClient, { user, password, mechanism = "AMQPLAIN" }: Login): Promise<void> {
   client.socket.write(PROTOCOL_HEADER);
   await client.expect("10.10");

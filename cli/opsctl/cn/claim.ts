@@ -9,7 +9,7 @@ import { NODES_PATH } from "../node-name.ts";
 
 export type ShownClaim = { readonly claim: CnClaim; readonly node: CnView };
 
-/** Finds the claim with this code among the claims of all nodes; null if no node has it. */
+/** Finds the claim with this code, written without a hyphen, among the claims of all nodes; null if no node has it. */
 export async function findClaim(io: Io, code: string): Promise<ShownClaim | null> {
   const nodes = await io.all<CnView>(NODES_PATH);
   for (const node of nodes) {
@@ -20,7 +20,9 @@ export async function findClaim(io: Io, code: string): Promise<ShownClaim | null
   return null;
 }
 
-/** Returns the text of the column CLAIMS: the number of claims, and whether one differs from the record. */
+/**
+ * Returns the number of claims, and whether one differs from the record, for the column CLAIMS. Null without claims.
+ */
 export function claimsMark({ claims, identity_conflict }: CnView): string | null {
   if (claims.length === 0) return null;
   return identity_conflict ? `${claims.length} (differs)` : String(claims.length);

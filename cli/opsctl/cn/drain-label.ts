@@ -31,7 +31,10 @@ const PLAN: readonly Column<PlannedNode>[] = [
   ["OPERATION", (row) => row.operation_id ?? undefined],
 ];
 
-/** Drains the nodes, waits for the end unless `wait` is false, and prints the result. Fails if a node is not empty. */
+/**
+ * Drains the nodes, waits for the end unless `wait` is false, and prints the result. With `dry_run`, only prints the
+ * plan. Throws a Failure if no approved node has the label, or if the drain did not empty a node.
+ */
 export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait }: LabelDrain): Promise<void> {
   const body = { label, max_unavailable, dry_run };
   const started = await io.send<LabelDrainStarted>({ method: "POST", path: "/v1/cn-drains", body });

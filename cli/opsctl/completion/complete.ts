@@ -1,5 +1,5 @@
 // Defines the hidden verb that completion scripts call. The verb prints one candidate per line, with its summary after
-// a tab. It never prints an error, because an error would garble the line that the user types.
+// a tab. A failed lookup gives no candidates, because an error message would garble the line that the user types.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
@@ -21,7 +21,7 @@ import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";
 
-/** Time limit of a lookup: users do not wait longer for a completion. */
+/** Time limit of each request of a lookup: users do not wait longer for a completion. */
 const LOOK_UP_LIMIT_MS = 1_500;
 
 export function complete(): AnyCommand {
@@ -93,7 +93,7 @@ function ask<T>(io: Io, path: string): Promise<T> {
   return io.send<T>({ method: "GET", path, limit_ms: LOOK_UP_LIMIT_MS, tries_max: 1 });
 }
 
-/** Omits values that a shell would read as more than one word. */
+/** Omits values with characters that a shell may treat specially. */
 function named<T>(pair: (item: T) => readonly [value: string, summary: string]): (items: readonly T[]) => Candidate[] {
   return (items) => items.map(pair).map(([value, summary]) => ({ value, summary })).filter(isOneWord);
 }

@@ -1,4 +1,5 @@
-// Defines the verbs of profiles: named endpoints on this machine, each with a credential. These verbs send no request.
+// Defines the verbs of profiles: named endpoints on this machine, with their saved credentials. A profile may have no
+// credential. These verbs send no request.
 import { type AnyCommand, command, group, listCommand } from "../../framework.ts";
 import { deleteCommand } from "../../internal/delete-command.ts";
 import { EXIT } from "../../internal/exit-code.ts";

@@ -16,7 +16,10 @@ export type Selected = {
 export type Noted<R> = { readonly rows: readonly R[]; readonly note: string | null };
 
 type Parented = {
-  /** The option that selects the parent record. Without it, all parents are searched. */
+  /**
+   * The option that selects the parent record. Without it, all parents are searched; for API keys, only the caller's
+   * own keys.
+   */
   readonly parent?: {
     /** Name of the option without dashes. */
     readonly name: string;

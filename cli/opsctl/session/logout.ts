@@ -38,7 +38,7 @@ function done(name: string, saved: SavedCredential): string {
 
 type Failed = { readonly why: string; readonly exit_code: ExitCode };
 
-/** Ends the session at the server. Returns why that failed, or null. */
+/** Ends the session at the server. Returns null if the session has ended, or the reason why it could not be ended. */
 async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
     // The endpoint and the profile are given like flags, which override the environment. So the request ends the saved

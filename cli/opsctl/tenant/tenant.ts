@@ -1,5 +1,5 @@
 // Defines how commands list, find and print tenants. Other commands also use this module to look up a tenant. Without a
-// silo, every silo is searched. A name is unique only in its silo, and every silo has a tenant named default.
+// silo, every silo is searched. A name is unique only in its silo, and each new silo gets a tenant named default.
 import type { Silo, Tenant } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";

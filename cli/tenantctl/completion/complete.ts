@@ -1,5 +1,5 @@
 // Defines the hidden verb that completion scripts call. The verb prints one candidate per line, with its summary after
-// a tab. It never prints an error, because an error would garble the line that the user types.
+// a tab. A failed lookup gives no candidates, because an error message would garble the line that the user types.
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
 import { candidates } from "../../internal/completion.ts";
 import { plainText } from "../../internal/plain-text.ts";

@@ -1,4 +1,5 @@
-// Looks up candidates at the cursor, by name and by UUID. A list whose scope is unknown gives no candidates.
+// Looks up candidates at the cursor: names and UUIDs, and for sessions only UUIDs. A list whose scope is unknown gives
+// no candidates.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { SessionListed } from "../../../src/contract/identity.ts";
@@ -23,7 +24,7 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { VPC } from "../vpc/vpc.ts";
 import { WEBHOOK } from "../webhook/webhook.ts";
 
-/** Limits of a lookup: users do not wait longer for a completion. */
+/** Limits of the request that reads the candidates: users do not wait longer for a completion. */
 const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
 const KINDS: readonly KindScope[] = [
   ...[VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE],
@@ -68,7 +69,7 @@ async function images(io: TenantIo): Promise<Named[]> {
   return found;
 }
 
-/** Omits names that a shell would read as more than one word. */
+/** Omits names with characters that a shell may treat specially. Their records remain candidates by UUID. */
 function candidatesOf(records: readonly Named[]): Candidate[] {
   const by_name = records.filter(({ name }) => /^[\p{L}\p{M}\p{N}._-]+$/u.test(name)).map(({ name }) => ({
     value: name,

@@ -1,5 +1,5 @@
-// Shows and replaces all firewall rules of a VPC as one set. `set show` prints the version of the rules in its JSON.
-// `set replace` sends this version, so the server rejects the replacement if another user changed a rule in between.
+// Shows and replaces all firewall rules of a VPC as one set. `set show` prints the version of the rules. If the file
+// has this version, `set replace` sends it, and the server rejects the replacement if a rule changed in between.
 import type { FirewallRuleSet } from "../../../src/contract/firewall.ts";
 import type { FirewallRule } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, group } from "../../framework.ts";
@@ -51,7 +51,7 @@ function rulesText(items: readonly FirewallRule[]): string {
   return items.length === 0 ? "(no firewall rules)" : tableText(FIREWALL_RULE.columns, items);
 }
 
-/** Returns the fields of a rule that a user chooses. */
+/** Returns the fields of a rule that a user chooses, without its labels. The server keeps labels that a rule omits. */
 function bodyOf(rule: FirewallRule) {
   const { name, description, priority, direction, action, protocol } = rule;
   const { source_cidr, destination_cidr, source_ports, destination_ports, icmp_type_code } = rule;

@@ -7,8 +7,9 @@ import { FIRST_NIC, NIC } from "../nic/nic.ts";
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * Returns the addresses of each instance, by its id. The addresses of the primary NIC are first. Sends one request for
- * each project.
+ * Returns addresses by the id of their instance. The addresses of the primary NIC are first. Lists the NICs once for
+ * each project, so the result also has the other instances of these projects. It has no entry for an instance without a
+ * NIC.
  */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
   const projects = new Map(instances.map(({ tenant_id, project_id }) => [project_id, tenant_id]));

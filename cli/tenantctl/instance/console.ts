@@ -10,7 +10,7 @@ import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
 import { operateSilently } from "./operation.ts";
 
-/** How long the console stays open after piped input has ended, counted from the last output. */
+/** How long the console stays open after the end of piped input or the last output, whichever is later. */
 const LINGER_MS = 1_000;
 const HELP = "~.  close the console    ~~  type ~    ~?  this help    (~ counts only at the beginning of a line)";
 

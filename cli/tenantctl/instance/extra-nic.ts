@@ -7,7 +7,7 @@ import { SUBNET } from "../subnet/subnet.ts";
 
 export type NicFlag = { readonly subnet: string; readonly name: string };
 
-/** Parses SUBNET or SUBNET:NAME, split at the last colon. The default names are nic1, nic2, in order. */
+/** Parses SUBNET or SUBNET:NAME, split at the last colon. The default name is `nic` followed by `ordinal`. */
 export function parseNicFlag(text: string, ordinal: number): NicFlag {
   const at = text.lastIndexOf(":");
   const [subnet, name] = at < 0 ? [text, `nic${ordinal}`] : [text.slice(0, at), text.slice(at + 1)];

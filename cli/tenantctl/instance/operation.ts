@@ -1,6 +1,7 @@
-// Sends requests that start an operation, and waits for the operation. By default, the wait is one long request. With
-// --wait, the command repeats short requests and shows progress. With --no-wait, it does not wait. All requests of one
-// operation carry one Idempotency-Key: the operation starts once, and a repeated request returns its result.
+// Sends requests that start an operation, and waits for the operation. By default, the wait is one long request. If its
+// response is lost, the command repeats short requests. With --wait, it sends only short requests and shows progress.
+// With --no-wait, it does not wait. All requests of one operation carry one Idempotency-Key: the operation starts once,
+// and a repeated request returns its result.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";

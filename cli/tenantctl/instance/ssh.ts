@@ -33,7 +33,10 @@ export function ssh(summary: string): AnyCommand {
     }));
 }
 
-/** Returns the address to connect to: a floating IP of the first NIC, else the NIC's own address. */
+/**
+ * Returns the address to connect to: a floating IP of the first NIC, else the NIC's own address. Returns null if there
+ * is neither.
+ */
 function addressOf(nics: readonly Nic[]): string | null {
   const first = nics.find(({ name }) => name === FIRST_NIC) ?? nics[0];
   return first?.floating_ips[0] ?? first?.primary_ipv4 ?? first?.primary_ipv6 ?? null;

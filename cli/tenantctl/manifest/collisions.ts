@@ -1,6 +1,6 @@
-// Finds new routes and subnets whose destination or block belongs to another record of the project. The server refuses
-// them. A run does not first delete or change the other record: the server may still refuse the new record, and the
-// project would then lack a live route.
+// Finds routes and subnets to create or replace whose destination or block collides with another record of the same
+// route table or VPC. The server refuses them. A run does not first delete or change the other record: the server may
+// still refuse the new record, and the project would then lack a live route.
 import { containsBlock, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep, Existing } from "../../internal/manifest/plan.ts";

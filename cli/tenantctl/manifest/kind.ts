@@ -4,7 +4,7 @@ import { FIRST_NIC } from "../nic/nic.ts";
 
 const name = { type: "text", change: "fixed", required: true } as const;
 const parent = name;
-/** The fields that every record has. */
+/** The optional fields that every record has. */
 const described = {
   description: { type: "text", change: "patch" },
   labels: { type: "object", change: "patch" },

@@ -79,7 +79,7 @@ function holderProblems(holder: unknown, given: Given): string[] {
     : [...unknown, `instance ${instance} has no NIC ${nic}; it has ${names.join(", ")}`];
 }
 
-/** Returns the names of the NICs of an instance that exists or will be created. */
+/** Returns the names of the NICs of an instance that exists or will be created; undefined for an unknown instance. */
 function nicsOf(instance: string, { project, manifest }: Given): unknown[] | undefined {
   const holder = [...project.existing, ...manifest?.entries ?? []]
     .find(({ list, key }) => list === "instances" && key === instance);

@@ -29,7 +29,9 @@ export type Project = {
   readonly existing: readonly Existing[];
   /** Ids of the images that the project can use, by name. */
   readonly images: ReadonlyMap<string, string>;
-  /** The names that several of these images have, for example a public image and one of the project. */
+  /**
+   * Ids of images that share a name, by name. For example, a public image and one of the project have the same name.
+   */
   readonly shared_names: ReadonlyMap<string, readonly string[]>;
   /** The instances that do not run. They may have an operation that has not ended, such as a creation or a deletion. */
   readonly unsettled: readonly Pick<Instance, "id" | "name">[];
@@ -80,7 +82,9 @@ export async function readProject(io: TenantIo): Promise<Project> {
   return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, unsettled, data_disks };
 }
 
-/** Returns what an export of the project leaves out, as in `port forwards main/https` and `data disks web1/data`. */
+/**
+ * Returns port forwards and data disks, which an export leaves out: `port forwards main/https`, `data disks web1/data`.
+ */
 export async function leftOut(io: TenantIo, { existing, data_disks }: Project): Promise<string[]> {
   const vpcs = existing.filter(({ list }) => list === "vpcs");
   const forwards = await inParallel(REQUESTS_AT_A_TIME, vpcs, async ({ id, key }) => {

@@ -75,7 +75,10 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
   }
 }
 
-/** Deletes the record and creates it with the new values. If the server refuses them, creates the old record again. */
+/**
+ * Deletes the record and creates it with the new values. If the creation fails, creates the old record again and
+ * throws. After an interrupt, does not create the old record.
+ */
 async function replace(run: Run, { entry, existing }: Step & { kind: "replace" }): Promise<void> {
   await removeRecord(run, existing);
   try {
@@ -110,7 +113,7 @@ async function create({ io, ids }: Run, entry: Entry): Promise<void> {
   if (list === "subnets" && typeof entry.values.route_table === "string") await setRouteTable({ io, ids }, entry);
 }
 
-/** Returns the selector of the record's parent. */
+/** Returns the selector of the record's parent; no selector for an SSH key. */
 async function queryOf(io: TenantIo, { list, key, kind }: Entry, ids: Ids): Promise<Query> {
   const parent_key = key.slice(0, key.lastIndexOf("/"));
   switch (kind.key.at(-2)) {
@@ -123,7 +126,7 @@ async function queryOf(io: TenantIo, { list, key, kind }: Entry, ids: Ids): Prom
   }
 }
 
-/** Fields whose value is a name, or contains names. The body has ids in their place. */
+/** Fields whose value is a name, or contains names. Requests have ids instead: in the body, the query or the path. */
 const NAMING = [
   "vpc",
   "route_table",

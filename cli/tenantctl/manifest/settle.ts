@@ -22,7 +22,7 @@ const MOVING: readonly OperationSummary["state"][] = ["pending", "running", "unw
 
 type Given = { readonly plan: Plan; readonly manifest: Manifest | null; readonly project: Project };
 
-/** Waits for the instances that the manifest names or the plan deletes. */
+/** Waits for the instances that do not run, if the manifest names them or the plan deletes them. */
 export async function settle(io: TenantIo, { plan, manifest, project }: Given): Promise<Settled> {
   const deleted = plan.steps.flatMap((step) => step.kind === "delete" ? [step.existing] : []);
   const entries = [...manifest?.entries ?? [], ...deleted].filter(({ list }) => list === "instances");
@@ -37,7 +37,7 @@ export async function settle(io: TenantIo, { plan, manifest, project }: Given): 
   return { changed: unsettled.length > 0, late };
 }
 
-/** Returns the operation if it has not ended at `end_ms`. */
+/** Returns a text that names the operation if it has not ended at `end_ms`; otherwise an empty list. */
 async function untilSettled(
   io: TenantIo,
   { id, name }: Project["unsettled"][number],

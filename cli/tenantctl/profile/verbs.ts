@@ -25,7 +25,7 @@ type Row = {
   readonly endpoint: string | null;
   readonly is_default: boolean;
   readonly credential: "api_key" | "session" | "damaged";
-  /** The user of a session; null for an API key. */
+  /** The user of a session; null for an API key and for a damaged login. */
   readonly username: string | null;
 };
 

@@ -13,7 +13,10 @@ const REQUESTS_AT_ONCE = 8;
 
 type Wanted = Pick<KindScope, "path" | "singular" | "plural" | "parent" | "sends_project">;
 
-/** Returns the UUID that begins with the text, or null if no record of the project has such a UUID. */
+/**
+ * Returns the UUID that begins with the text, or null if no record of the project has such a UUID. Throws a Failure if
+ * several records have one.
+ */
 export async function findByPrefix(io: TenantIo, kind: Wanted, text: string): Promise<string | null> {
   if (!isIdPrefix(text)) return null;
   const { singular: one, plural: many } = kind;

@@ -10,7 +10,7 @@ export const PENDING_COLUMN: Column<Realizable> = ["PENDING", pendingText, WIDE_
 /**
  * Returns the nodes that have not applied the desired generation, each with its reason if it failed. The server names
  * only some of many nodes; the others are counted. Returns `none` if all nodes have applied the generation, and `no
- * node` if the network needs a node but has none.
+ * node` if the network needs a node but has none. Returns null if the record has no state on nodes.
  */
 function pendingText({ realized }: Realizable): string | null {
   if (realized === null) return null;

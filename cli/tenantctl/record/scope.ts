@@ -92,8 +92,8 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
 }
 
 /**
- * Returns the selectors of the list of this kind. A selector without a flag is undefined; the server's error then names
- * this selector.
+ * Returns the selectors of the list of this kind. An unknown selector is undefined; the server's error then names this
+ * selector.
  */
 export async function listQuery(io: TenantIo, { parent, sends_project }: KindScope, flags: ScopeFlags): Promise<Query> {
   switch (parent) {
@@ -128,7 +128,7 @@ export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", v
   return pick(tables, { name, ...ROUTE_TABLES }).id;
 }
 
-/** Returns the UUID of the named record. */
+/** Returns the UUID of the named record. A UUID needs no lookup. Throws a Failure unless exactly one record matches. */
 export async function resolveRecord(
   io: TenantIo,
   kind: KindScope,
@@ -169,7 +169,7 @@ async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], 
   );
 }
 
-/** Returns `the project has 2 VPCs (web, db)`, or null if the project is unknown. */
+/** Returns a text such as `the project has 2 VPCs (web, db)`, or null if the project is unknown. */
 export async function vpcsText(io: TenantIo): Promise<string | null> {
   const scope = await projectScope(io);
   if (scope.project === undefined) return null;
@@ -201,8 +201,8 @@ export async function withSoleVpc(io: TenantIo, { parent }: KindScope, flags: Sc
 }
 
 /**
- * Returns the UUID of the only VPC of the project, and prints a note that names it. Returns undefined if the project is
- * unknown, has no VPC or has several.
+ * Returns the UUID of the only VPC of the project. Prints a note that names the VPC, unless the output is JSON. Returns
+ * undefined if the project is unknown, has no VPC or has several.
  */
 async function onlyVpc(io: TenantIo): Promise<string | undefined> {
   const scope = await projectScope(io);

@@ -33,7 +33,7 @@ export function targetChoice(flags: TargetFlags): TargetChoice {
 
 type Location = { readonly route_table: string | undefined; readonly vpc: string | undefined };
 
-/** Resolves the target; looks up a gateway's name in the VPC of the route table. */
+/** Resolves the target; looks up a gateway's name in `vpc`, else in the VPC of the route table. */
 export async function resolveTarget(
   io: TenantIo,
   choice: TargetChoice,

@@ -29,7 +29,9 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
   return "api_key" in login ? "Logged out; the key stays valid on the server" : "Logged out; the session has ended";
 }
 
-/** Ends the session at the server. If the request fails, deletes the saved login and then throws. */
+/**
+ * Ends the session at the server. If the request fails, deletes the saved login. Throws unless the session had ended.
+ */
 async function endSession(io: Io, profile: string, session: Session): Promise<void> {
   const { endpoint } = session;
   const server = { endpoint, user_agent: USER_AGENT };

@@ -1,6 +1,6 @@
 // Reads and writes the logins that `tenantctl login` saves, one for each profile. A login is a key or a session with
 // its endpoint, in a file of mode 0600. The profile `default` is login.json; the others are in the folder profiles. The
-// file default-profile names the profile that commands use without --profile.
+// file default-profile names the profile that commands use without --profile and TENANTCTL_PROFILE.
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { EXIT } from "../../internal/exit-code.ts";
@@ -28,7 +28,7 @@ function loginFile(environment: Environment, profile: string): string {
   return profile === DEFAULT_PROFILE ? join(folder, "login.json") : join(folder, "profiles", profile + SUFFIX);
 }
 
-/** Returns the profile of a command line: from --profile, TENANTCTL_PROFILE, or `tenantctl profile use`. */
+/** Returns the profile from --profile, TENANTCTL_PROFILE or `tenantctl profile use`, else `default`. */
 export async function profileOf(environment: Environment, { profile }: Pick<Flags, "profile">): Promise<string> {
   if (profile !== undefined) return checkProfileName(profile);
   const named = environment.env.TENANTCTL_PROFILE;
@@ -57,7 +57,7 @@ export function loginCommand(profile: string): string {
   return profile === DEFAULT_PROFILE ? "tenantctl login" : `tenantctl login --profile ${profile}`;
 }
 
-/** Reads the saved login of a profile. Returns null if none is saved. */
+/** Reads the saved login of a profile. Returns null if none is saved. Throws a Failure if the file is damaged. */
 export async function readLogin(environment: Environment, profile: string): Promise<SavedLogin | null> {
   const path = loginFile(environment, profile);
   const text = await readPrivateFile(path);

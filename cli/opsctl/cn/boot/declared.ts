@@ -1,5 +1,5 @@
-// Joins the roster of declared machines with the boot records, by MAC. The boot MAC of an aggregate is the MAC of its
-// first member.
+// Joins the roster of declared machines with the boot records, by MAC. The boot MAC of a machine is its first MAC, or
+// the MAC of the first member of its aggregate.
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";

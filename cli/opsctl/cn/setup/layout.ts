@@ -1,5 +1,5 @@
 // Formats disk layouts as text: every disk, its use, and the resulting pool. A plan takes the options of an approval,
-// so that it shows exactly the layout that the approval will use.
+// so that it shows the layout that the control plane computes for this approval. The tool on the node decides.
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../../../src/contract/setup.ts";
 import { approvedLayout, type ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
@@ -40,7 +40,10 @@ export function approvalOf({ width, spares, exclude, cache, compress }: Omit<Lay
   };
 }
 
-/** Computes the layout that the control plane would make from these options and the disks that it knows. */
+/**
+ * Computes the layout that the control plane would make from these options and the disks that it knows. Without a
+ * layout in the options, returns the control plane's proposal.
+ */
 export function plannedLayout(
   answer: LayoutProposal,
   options: LayoutOptions,

@@ -11,8 +11,8 @@ import { endText, follow } from "../../../internal/operation/follow.ts";
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
 /**
- * Maximum duration of a long poll. The polls are short, so that the progress shows short steps; the end of the
- * operation ends a poll at once.
+ * Maximum duration of a long poll, in seconds. The polls are short, so that the progress shows short steps; the end of
+ * the operation ends a poll at once.
  */
 const POLL_S = 2;
 

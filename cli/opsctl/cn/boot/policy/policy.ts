@@ -17,7 +17,10 @@ export async function readPolicy(io: Io): Promise<VersionedPolicy> {
   return { policy: body as BootPolicy, etag };
 }
 
-/** Replaces the policy. Throws a Failure with status 412 when the policy is no longer the version that `etag` names. */
+/**
+ * Replaces the policy. Throws a Failure with status 412 when the policy is no longer the version that `etag` names. If
+ * `etag` is null, replaces any version.
+ */
 export async function putPolicy(io: Io, body: BootPolicyBody | unknown, etag: string | null): Promise<BootPolicy> {
   const headers: Record<string, string> = etag === null ? {} : { "if-match": etag };
   return await io.send<BootPolicy>({ method: "PUT", path: POLICY_PATH, body, headers });
@@ -29,7 +32,7 @@ const PRECONDITION_FAILED = 412;
 
 /**
  * Reads the policy and writes it with the change. Starts again when another operator changed the policy in between, so
- * that changes of other fields are kept.
+ * that changes of other fields are kept. Throws the Failure of the last attempt.
  */
 export async function changePolicy(
   io: Io,
@@ -46,7 +49,7 @@ export async function changePolicy(
   }
 }
 
-/** Returns the names of the fields that differ. */
+/** Returns a text with the names of the fields that differ, or `nothing changed`. */
 export function changedFields(before: BootPolicy, after: BootPolicy): string {
   const fields = (Object.keys(after) as (keyof BootPolicy)[])
     .filter((field) => canonicalJson(before[field] ?? null) !== canonicalJson(after[field] ?? null));
