@@ -1,9 +1,11 @@
 // Reads the SQL files of this build: the numbered migrations, and the current text of each function. Checksums are
-// computed with LF line ends, so a checkout with CRLF gives the same checksums.
+// computed with LF line ends, so a checkout with CRLF gives the same checksums. The comments of a migration may be
+// rewritten after databases have applied it; its statements may not (first-checksums.ts).
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FIRST_CHECKSUMS } from "./first-checksums.ts";
 
 export type SqlFile = {
   /** File name, for example 0001_roles.sql. */
@@ -19,6 +21,13 @@ const MIGRATION_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 const FUNCTION_NAME = /^([a-z0-9_]+)\.sql$/;
 /** The canonical schema, printed by `deno task schema`. It is never applied. */
 const SCHEMA = "schema.sql";
+/** The migrations with rewritten comments, by name. */
+const FIRST = new Map(
+  FIRST_CHECKSUMS.trim().split("\n").map((line) => {
+    const [name = "", sha256 = "", statements = ""] = line.split(" ");
+    return [name, { sha256, statements }] as const;
+  }),
+);
 
 /**
  * Returns the numbered migrations of a folder, in order. Throws an Error that names the file if a name or number is
@@ -29,7 +38,7 @@ export async function readMigrations(folder: URL = FOLDER): Promise<readonly Mig
   const migrations = files.map((file): Migration => {
     const number = MIGRATION_NAME.exec(file.name)?.[1];
     if (number === undefined) throw new Error(`migrations/${file.name} must be named NNNN_subject.sql, in lower case.`);
-    return { ...file, number: Number(number) };
+    return { ...file, sha256: appliedChecksum(file), number: Number(number) };
   });
   for (const [index, { name, number }] of migrations.entries()) {
     const before = migrations[index - 1];
@@ -38,6 +47,18 @@ export async function readMigrations(folder: URL = FOLDER): Promise<readonly Mig
     }
   }
   return migrations;
+}
+
+/** Returns the checksum that databases record. Rewritten comments do not change it. */
+function appliedChecksum({ name, sql, sha256 }: SqlFile): string {
+  const first = FIRST.get(name);
+  return first !== undefined && first.statements === sha256Of(withoutComments(sql)) ? first.sha256 : sha256;
+}
+
+/** Removes the lines that are only a comment. Keeps such lines in the bodies of functions, which are between $$. */
+function withoutComments(sql: string): string {
+  const parts = sql.split("$$");
+  return parts.map((part, index) => index % 2 === 0 ? part.replace(/^[ \t]*--.*\n/gm, "") : part).join("$$");
 }
 
 /**
@@ -66,5 +87,9 @@ async function readFolder(folder: URL): Promise<readonly SqlFile[]> {
 
 async function readSql(file: URL): Promise<SqlFile> {
   const sql = (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
-  return { name: basename(fileURLToPath(file)), sql, sha256: createHash("sha256").update(sql).digest("hex") };
+  return { name: basename(fileURLToPath(file)), sql, sha256: sha256Of(sql) };
+}
+
+function sha256Of(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

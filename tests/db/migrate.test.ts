@@ -1,9 +1,10 @@
 // Tests how migrations and functions are applied to a database.
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { FIRST_CHECKSUMS } from "../../src/db/first-checksums.ts";
 import { readFunctions, readMigrations } from "../../src/db/migration-files.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
@@ -61,6 +62,35 @@ test("if a file was edited after it was applied, the error names the file and th
   await expect(migrate(database.url, { folder })).rejects.toThrow(
     /0001_shelf\.sql was edited after it was applied.*new file with the next number/s,
   );
+});
+
+describe("the checksum of a migration whose comments were rewritten", () => {
+  const NAME = "0002_clock.sql";
+  const applied = async (change: (sql: string) => string) => {
+    const sql = await readFile(new URL(`../../migrations/${NAME}`, import.meta.url), "utf8");
+    const copies = new URL("copies/", folder);
+    await mkdir(copies, { recursive: true });
+    await writeFile(new URL(NAME, copies), change(sql));
+    return (await readMigrations(copies))[0]!.sha256;
+  };
+
+  test("is the recorded checksum of each listed file of this build", async () => {
+    const listed = FIRST_CHECKSUMS.trim().split("\n").map((line) => line.split(" ").slice(0, 2));
+    const files = new Map((await readMigrations()).map(({ name, sha256 }) => [name, sha256]));
+    expect(listed.map(([name]) => [name, files.get(name!)])).toEqual(listed);
+  });
+
+  test("does not depend on comment lines", async () => {
+    const first = await applied((sql) => sql);
+    expect(await applied((sql) => `-- Another comment.\n${sql}`)).toBe(first);
+    expect(await applied((sql) => sql.replace(/^--.*\n/m, ""))).toBe(first);
+  });
+
+  test("changes with a statement, and with a comment in the body of a function", async () => {
+    const first = await applied((sql) => sql);
+    expect(await applied((sql) => `${sql}select 1;\n`)).not.toBe(first);
+    expect(await applied((sql) => sql.replace("$$", "$$\n-- a comment\n"))).not.toBe(first);
+  });
 });
 
 test("a file with CRLF instead of LF does not count as edited", async () => {
