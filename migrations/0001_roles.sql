@@ -1,6 +1,6 @@
--- Whoever migrates owns the tables. The server acts as berth_app, which can use them but not change their shape; people
--- and tools that only look act as berth_reader. Roles belong to the whole server, not to this database, so other
--- databases may make the same roles at the same moment: losing that race is not an error.
+-- The role that runs migrations owns the tables. The server acts as berth_app, which can use the tables but not alter
+-- them. People and tools that only read act as berth_reader. Roles belong to the database server, not to one database.
+-- So a migration of another database may create the same roles at the same time; this is not an error.
 do $$
 declare
   role_name text;
@@ -35,8 +35,8 @@ begin
 end
 $$;
 
--- What later migrations make is usable by these roles without a word in them. Tables that must not be rewritten (audit,
--- transition logs) take rights away again where they are made.
+-- These roles get rights on the tables, sequences and functions of later migrations by default. A migration revokes
+-- rights again on a table whose rows must not change, such as the audit chain and the transition log.
 do $$
 begin
   if exists (select from pg_roles where rolname = 'berth_app') then
@@ -52,7 +52,7 @@ begin
 end
 $$;
 
--- Only the owner of the schema can do this; from PostgreSQL 15 on a new database is made this way already.
+-- Only the owner of the schema can do this. From PostgreSQL 15 on, a new database already has these rights.
 do $$
 begin
   revoke create on schema public from public;

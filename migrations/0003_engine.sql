@@ -1,6 +1,6 @@
--- The tables of the engine. Rows of actors are written only by commit_units; these are what it writes beside them.
+-- The tables that the engine uses. Only commit_units writes the rows of actors; it also writes to these tables.
 
--- Where the rows of each actor kind live. The commit call writes actor rows only through this list.
+-- The table of each actor kind. The commit call writes actor rows only to tables in this list.
 create table actor_kind (
   kind       text primary key,
   table_name name not null unique,
@@ -8,7 +8,8 @@ create table actor_kind (
   key_type   name not null default 'uuid'
 );
 
--- One row per message and actor: the history. seq is gapless within an incarnation, since it is the row's version.
+-- The history: one row per message and actor. seq is the version of the actor's row, so it has no gaps within an
+-- incarnation.
 create table transition (
   id          bigint generated always as identity primary key,
   xid         xid8 not null default pg_current_xact_id(),
@@ -24,23 +25,23 @@ create table transition (
   audit       jsonb,
   constraint transition_one_writer unique (actor_kind, actor_id, incarnation, seq)
 );
--- The audit chain reads these in (xid, id) order.
+-- The audit chain reads the audited transitions in (xid, id) order.
 create index transition_audited on transition (xid, id) where audit is not null;
 
--- What each message was answered, refusals included, as JSON text that is passed through unread. Message ids are UUIDv7,
--- so a day is a range of ids.
+-- The reply to each message, also a refusal. A reply is JSON text that is stored and returned unchanged. Message ids
+-- are UUIDv7, so the ids of one day are a range.
 create table seen (
   msg_id uuid primary key,
   reply  text not null
 ) partition by range (msg_id);
 create table seen_other partition of seen default;
 
--- The first UUIDv7 of a day: 48 bits of milliseconds, then zeros.
+-- The lowest UUIDv7 of a day: 48 bits of milliseconds, then zeros.
 create function seen_bound(day date) returns uuid language sql immutable strict as $$
   select (lpad(to_hex((extract(epoch from day::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid $$;
 
--- Makes today's and tomorrow's partition and drops what is older than the given days. Runs as its owner, since the
--- server itself may not change tables.
+-- Creates the partitions of the days from yesterday to the day after tomorrow. Drops the partitions of days more than
+-- keep_days ago. The function runs with the rights of its owner, because the server may not alter tables.
 create function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -67,7 +68,7 @@ begin
 end $$;
 select seen_maintain();
 
--- Tells that wait for delivery: at least once, in any order.
+-- Tells that are not delivered yet. A tell is delivered at least once, and tells arrive in any order.
 create table outbox (
   id         uuid primary key,
   to_kind    text not null,
@@ -76,7 +77,7 @@ create table outbox (
   created_at timestamptz not null default berth_now()
 );
 
--- What may be taken only so often: a window's approvals, a quota, room on a node. null remaining means unlimited.
+-- Counters of what may still be taken, such as the approvals of an auto-approve window. Null in remaining: no limit.
 create table budget (
   name       text primary key,
   remaining  bigint,
@@ -84,7 +85,8 @@ create table budget (
   constraint budget_not_overspent check (remaining >= 0)
 );
 
--- Address and number pools. A value is base + offset; free space is kept as ranges of offsets, merged at release.
+-- Pools of addresses and numbers. A value is base + offset. The free values are stored as ranges of offsets; a release
+-- merges adjacent ranges.
 create table pool (
   id   text primary key,
   base inet

@@ -1,22 +1,25 @@
--- The one write path for messages. A call is a set of units; each unit is written whole or not at all. The function is
--- one statement for the driver and separate statements inside, so that every check reads what is committed now.
--- It bears a number: a release that changes it adds commit_units_2 and keeps this one for the processes still running.
+-- The only write path for messages. A call consists of units; each unit is written whole or not at all. For the driver
+-- the call is one statement. The function runs separate statements, so each check reads what is committed at that time.
+-- The name has a number: a release that changes the function adds commit_units_2, and keeps this function for processes
+-- of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}], plans: [{u, choices: [[condition]]}],
 --        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
--- a_, t_, r_: the actors, transitions and replies of the units, an array per column. Every message has them, and arrays
---        cost several times less than JSON does. Audit notes and replies are JSON texts.
--- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; a unit in none of them was written as is.
+-- a_, t_, r_: the actors, transitions and replies of the units, one array for each column. Every message has them, and
+--        arrays cost several times less than JSON. Audit notes and replies are JSON texts.
+-- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}. A unit in none of them was written
+--        as it was sent.
 
--- Those of the given columns that a table has, as a list for insert, set or select. A state also has columns that its view
--- joins; and a table may have columns that an older process does not know, which then take their defaults.
+-- Returns those of the given columns that the table has, as a list for insert, set or select. A state also has columns
+-- that only its view has; these are left out. A table may have columns that an older process does not send; these get
+-- their defaults.
 create function berth_columns(of_table regclass, given text[], alias text) returns text
 language sql stable strict as $$
   select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
   where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '' $$;
 
--- Checks the conditions of one choice and, when all hold, applies them. Answers {"fault": ...} or {"values": {token: value}}.
+-- Checks the conditions of one choice. If all hold, applies them. Returns {"fault": ...} or {"values": {token: value}}.
 create function berth_conditions(conditions jsonb) returns jsonb language plpgsql volatile as $$
 declare
   each   jsonb;
@@ -73,7 +76,8 @@ begin
   return jsonb_build_object('values', values);
 end $$;
 
--- Returns a value to its pool and merges it with its neighbours. A value that is free already is a bug of the caller.
+-- Returns a value to its pool and merges adjacent free ranges. Raises an error if the value is already free, which is a
+-- bug in the caller.
 create function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
 declare
   base   inet;
@@ -99,7 +103,7 @@ create function commit_units_1(
   t_to text[], t_msg uuid[], t_at timestamptz[], t_audit text[],
   r_u int[], r_c int[], r_msg uuid[], r_reply text[]
 ) returns json language plpgsql volatile
--- Plans made once serve every call: the lists differ in length only.
+-- One generic plan serves every call, because calls differ only in the lengths of their lists.
 set plan_cache_mode = force_generic_plan as $$
 declare
   -- Per unit, from 1: the choice that is written, or -1 for none.

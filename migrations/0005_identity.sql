@@ -1,4 +1,4 @@
--- Who may call: users and API keys. Document 4, 2.4, and Fixed here, Credentials at rest.
+-- The users and API keys that callers authenticate with (docs/tenancy.md, "Credentials").
 create table user_account (
   id         uuid primary key,
   username   text not null unique,
@@ -6,7 +6,8 @@ create table user_account (
   created_at timestamptz not null default berth_now()
 );
 
--- A key is 12 characters to look it up by and 32 random ones of which only the SHA-256 is kept.
+-- A key has 12 characters that identify its row, and 32 random characters. Only the SHA-256 of the random ones is
+-- stored.
 create table api_key (
   id            uuid primary key,
   incarnation   uuid not null,

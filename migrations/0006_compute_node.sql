@@ -1,4 +1,4 @@
--- Compute nodes. Document 2, CN record. Written only through commit_units; version is the single-writer guard.
+-- Compute nodes. Only commit_units writes the rows. It checks the version, so each row has one writer at a time.
 create table cn (
   server_uuid                 uuid primary key,
   incarnation                 uuid not null,
@@ -14,14 +14,15 @@ create table cn (
   console_tls_spki_sha256_hex text,
   registered_at               timestamptz not null,
   approved_at                 timestamptz,
-  -- Six characters without the hyphen; unique among the codes that are shown anywhere.
+  -- Six characters without the hyphen. No two nodes have the same code.
   claim_code                  text,
   claim_code_expires_at       timestamptz,
-  -- The poll token is derived from this id; only its hash is kept.
+  -- The poll token is derived from this id. Only the token's hash is stored.
   registration_id             uuid,
   poll_token_sha256           text,
   bound_api_key_id            uuid,
-  -- Sealed with the server's secret: the key until the node first used it, and the three ticket keys.
+  -- pending_credential and ticket_keys are encrypted with the server's secret. pending_credential is the node's key
+  -- until the node first uses it. ticket_keys contains three keys.
   pending_credential          text,
   ticket_keys                 text,
   last_setup_error            text,
@@ -30,7 +31,7 @@ create table cn (
   check ((claim_code is null) = (claim_code_expires_at is null)),
   check (claim_code is null or state = 'pending'),
   check (state <> 'approved' or bound_api_key_id is not null)
--- Room on each page for the next version of a row, so that most updates touch no index (HOT).
+-- Each page has room for the next version of a row, so most updates change no index (HOT).
 ) with (fillfactor = 50);
 create unique index cn_claim_code on cn (claim_code) where claim_code is not null;
 create unique index cn_poll_token on cn (poll_token_sha256) where poll_token_sha256 is not null;
@@ -39,12 +40,13 @@ create index cn_in_order on cn (registered_at, server_uuid);
 create index cn_due on cn (wake_at) where wake_at is not null;
 insert into actor_kind values ('cn', 'cn', 'server_uuid');
 
--- What operators decide about placing work on a node. The reservoir override lives here (document 4, 1.1); null inherits.
+-- The placement settings of a node, which operators change. They override the cluster's memory reservoir; null: no
+-- override.
 create table cn_placement (
   server_uuid       uuid primary key,
   reservoir_enabled boolean,
   reservoir_percent double precision
 );
 
--- A repeated approval finds its node by the message it stands for.
+-- Finds the node of a repeated approval by the id of the message.
 create index transition_of_approval on transition (msg_id) where event = 'approve';

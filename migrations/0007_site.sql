@@ -1,5 +1,5 @@
--- The site: what holds for every node. One row; the auto-approve window is open or closed.
--- How many approvals are left is the budget row `auto-approve`, so that the insert of a node takes from it.
+-- The site: state that applies to all nodes, in one row. Its auto-approve window is open or closed. The budget row
+-- `auto-approve` counts the remaining approvals, so the commit that inserts a node can take one of them.
 create table site (
   id                text primary key check (id = 'site'),
   incarnation       uuid not null,
@@ -12,12 +12,11 @@ create table site (
   window_opened_by  uuid,
   check ((state = 'window_open') = (window_opened_at is not null and window_expires_at is not null
                                     and window_opened_by is not null)),
-  -- Document 2, Limits.
   check (window_expires_at <= window_opened_at + interval '86400 seconds')
 );
 insert into actor_kind values ('site', 'site', 'id', 'text');
 
--- Cluster settings that differ from their default. Document 4, section 7.
+-- The cluster settings that differ from their defaults.
 create table setting (
   key         text primary key,
   incarnation uuid not null,

@@ -1,4 +1,4 @@
--- Operations and the jobs they wait for. Document 4, 1.8 and section 3.
+-- Sagas, which the API calls operations, and the jobs that their steps wait for.
 create table saga (
   id           uuid primary key,
   incarnation  uuid not null,
@@ -19,7 +19,7 @@ create table saga (
   due_at       timestamptz,
   done_at      timestamptz,
   stuck_reason text,
-  -- INV-10: at rest means done, unwound, or stuck with a reason.
+  -- INV-10: a saga ends done, undone or stuck with a reason.
   check ((state = 'stuck') = (stuck_reason is not null)),
   check ((state in ('succeeded', 'unwound')) = (done_at is not null))
 );
@@ -35,7 +35,8 @@ create table job (
   version      bigint not null check (version > 0),
   wake_at      timestamptz,
   state        text not null check (state in ('pending', 'in_progress', 'completed', 'failed', 'cancelled')),
-  -- Claims are first in, first out; the sequence never repeats, so a job's number fences what acts outside the database.
+  -- Nodes claim jobs in the order of seq. The sequence never repeats a number, so effects outside the database use seq
+  -- as a fencing token.
   seq          bigint not null,
   kind         text not null,
   target_cn    uuid not null,

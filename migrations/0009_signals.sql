@@ -1,7 +1,8 @@
--- What nodes and keys tell all the time. Written in batches by upserts that need no version: the latest wins, and a
--- signal never changes the state of anything. Rows are updated in place (HOT), so no column but the key has an index.
+-- Signals: what nodes report continuously, and the last use of each key. They are written in batches by upserts without
+-- a version check: the latest value wins, and a signal never changes the state of an actor. Updates are in place (HOT),
+-- because only the key column has an index.
 
--- Removing a node or a key removes its signals, also one that is being written at that moment.
+-- If a node or a key is deleted, its signals are deleted too, even a signal that is written at the same time.
 create table cn_signal (
   server_uuid uuid primary key references cn (server_uuid) on delete cascade,
   last_seen   timestamptz not null,

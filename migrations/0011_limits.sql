@@ -1,14 +1,14 @@
--- Rate limits, shared by all processes. They mean nothing after a crash, so they are not logged.
+-- Rate limits, shared by all processes. The table is unlogged, because its rows are not needed after a crash.
 
--- full_at is the moment at which the bucket will be full again; each taken token moves it on by one refill. A row whose
--- moment has passed says the same as no row.
+-- full_at is the time at which the bucket is full again. Each token that is taken adds the refill time of one token. A
+-- row with a full_at in the past means the same as no row.
 create unlogged table rate_bucket (
   bucket  text primary key check (length(bucket) <= 200),
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Failures over the whole site, per minute, so that a sliding hour can be summed. Logged: a crash must not give a
--- guesser a fresh hour.
+-- Failures of the whole site, counted by minute, so that the server can sum the last hour. The table is logged: a crash
+-- does not give somebody who guesses credentials a new hour.
 create table failure_count (
   subject  text not null,
   minute   timestamptz not null,

@@ -1,4 +1,5 @@
--- Which message a client's Idempotency-Key stands for. The answer itself is kept with the message. Document 4, 3.5.
+-- The message that is bound to a client's Idempotency-Key (docs/wire.md, "Repeating a request"). The reply is in the
+-- table seen.
 create table idempotency (
   principal   text not null,
   method      text not null,

@@ -1,4 +1,4 @@
--- The server's secret, for servers that are given none by their environment. Readers of reports must not see it.
+-- The server's secret, if the server's environment does not set one. The role berth_reader must not read it.
 create table server_secret (
   only_row   boolean primary key default true check (only_row),
   secret     bytea not null check (octet_length(secret) >= 32),

@@ -1,5 +1,6 @@
--- What can stand on a node. Factory reset and remove are refused while any of it does (document 2, Common guards); the
--- guards run inside commit_units, after the lock `cn:<id>` that whoever places something takes as well.
+-- What can occupy a node: instances, placement reservations and migrations. Factory reset and removal are refused while
+-- the node has any of them. The guards run inside commit_units, after it has taken the lock `cn:<id>`. A commit that
+-- places something on the node takes the same lock.
 create table instance (
   id           uuid primary key,
   incarnation  uuid not null,
@@ -18,7 +19,7 @@ create table placement_reservation (
   primary key (server_uuid, saga_id)
 );
 
--- No endpoint starts a migration in this version; the guard holds all the same (document 4, Fixed here).
+-- No endpoint of this release starts a migration, but the guard below already checks the table.
 create table migration (
   id        uuid primary key,
   state     text not null,
@@ -26,7 +27,7 @@ create table migration (
   target_cn uuid not null
 );
 
--- Each guard answers true when the message may go on.
+-- Each guard returns true if the message may be applied.
 create function guard_no_instance_on_cn(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from instance where host_cn_uuid = (args->>'server_uuid')::uuid) $$;
 create function guard_no_reservation_on_cn(args jsonb) returns boolean language sql volatile as $$
@@ -35,6 +36,6 @@ create function guard_no_reservation_on_cn(args jsonb) returns boolean language 
 create function guard_no_migration_of_cn(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from migration
     where (args->>'server_uuid')::uuid in (source_cn, target_cn) and state not in ('completed', 'failed', 'aborted')) $$;
--- The other side of the race: only an approved node takes work.
+-- A commit that places something on a node has this guard: only an approved node accepts work.
 create function guard_cn_is_approved(args jsonb) returns boolean language sql volatile as $$
   select exists (select from cn where server_uuid = (args->>'server_uuid')::uuid and state = 'approved') $$;

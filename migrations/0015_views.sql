@@ -1,4 +1,5 @@
--- An actor's row together with what signals and budgets say about it: what the engine loads and lists read.
+-- These views add signals, placement settings and budgets to the row of an actor. The engine loads actors from the
+-- views, and lists read them.
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent
     from cn left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid);

@@ -1,5 +1,5 @@
--- What machines boot: the site's policy, one record per admin-network MAC, the declared roster, staged platform images.
--- Document 2, Boot record and Boot policy.
+-- What machines boot: the site's boot policy, one boot record for each MAC address of the admin network, the declared
+-- roster, and the staged platform images (docs/booting.md).
 create table boot_policy (
   id                     text primary key check (id = 'site'),
   incarnation            uuid not null,
@@ -30,9 +30,9 @@ create table boot_record (
   hostname    text,
   created_at  timestamptz not null,
   updated_at  timestamptz not null,
-  -- INV-7: an address belongs to one record, whatever its state; a decommissioned one keeps its own.
+  -- INV-7: an address belongs to one record, in every state. A decommissioned record keeps its address.
   constraint boot_record_address unique (address),
-  -- INV-8: enrolled implies a node and an image.
+  -- INV-8: an enrolled record has a node and an image.
   check (state <> 'enrolled' or (server_uuid is not null and assigned_pi is not null)),
   check ((address is null) = (networking is null))
 );
@@ -51,7 +51,7 @@ create table boot_roster (
 );
 insert into actor_kind values ('boot-roster', 'boot_roster', 'id', 'text');
 
--- What one booter has staged; the key is that of its credential.
+-- The platform images that one booter has staged. staged_by is the id of the booter's API key.
 create table staging (
   staged_by   uuid primary key,
   incarnation uuid not null,
@@ -63,11 +63,13 @@ create table staging (
 );
 insert into actor_kind values ('staging', 'staging', 'staged_by');
 
--- The addresses of the admin network that no record holds. Taken from by authorization, rebuilt by a change of the policy.
+-- The addresses of the admin network that no boot record has. The authorization of a machine takes one of them. A
+-- change of the boot policy computes the pool again.
 insert into pool values ('admin-network', null);
 
--- Effects run inside commit_units, after the conditions of their choice hold. This one makes the pool's free ranges from
--- the policy: everything between start and end that is not the gateway's and not a record's. Records keep what they have.
+-- Effects run inside commit_units, after the conditions of their choice hold. This effect computes the free ranges of
+-- the pool: the offsets from {low} to {high}, without {except} and the addresses of boot records. Records keep their
+-- addresses.
 create function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
 declare
   block inet := (args->>'network')::inet;
@@ -89,17 +91,17 @@ begin
      where n - before > 1;
 end $$;
 
--- A decision that was made with a policy holds only while that policy does.
+-- A decision that used a version of the policy is valid only while the policy has this version.
 create function guard_boot_policy_is(args jsonb) returns boolean language sql volatile as $$
   select coalesce((select version from boot_policy where id = 'site'), 0) = (args->>'version')::bigint $$;
--- Document 2, Factory reset: the reset node must be able to netboot back into enrolment.
+-- After a factory reset, a node must be able to netboot into enrolment, so the policy must name an image.
 create function guard_enrollment_pi_is_set(args jsonb) returns boolean language sql volatile as $$
   select exists (select from boot_policy where id = 'site' and enrollment_pi is not null) $$;
--- Document 4, 1.17: a record is not taken from a node that works with it.
+-- A node that is approved or in setup keeps its boot record.
 create function guard_no_active_cn(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from cn where server_uuid = (args->>'server_uuid')::uuid
     and state in ('approved', 'setting_up')) $$;
--- Document 4, Fixed here: the auto-approve window serves as the enrolment window; an announce takes nothing from it.
+-- The auto-approve window is also the enrolment window. An announcement takes no approval from it.
 create function guard_enrolment_window_is_open(args jsonb) returns boolean language sql volatile as $$
   select exists (select from budget where name = 'auto-approve' and coalesce(remaining, 1) > 0
     and (expires_at is null or expires_at > berth_now())) $$;

@@ -1,24 +1,24 @@
--- Setup of bare machines: what a node's record holds of it. Document 2, CN record and States.
+-- The setup of bare machines (docs/nodes.md, "Setup on the node").
 
--- An epoch names one setup run. It never repeats, across reset, remove and announce, so that a report of an older run can
--- be told for what it is.
+-- An epoch identifies one setup run. Epochs never repeat, even after a reset, a removal or a new announcement, so the
+-- server recognizes a report of an older run.
 create sequence setup_epoch;
 
 alter table cn
-  -- The MACs of its network ports, canonical, as it announced them.
+  -- The MAC addresses of the node's network ports, in canonical form, as the node announced them.
   add column macs               text[] not null default '{}',
   add column conflict           jsonb,
   add column setup_epoch        bigint,
   add column setup_operation_id uuid,
   add column bundle_taken       boolean not null default false,
-  -- sha512-crypt; kept by factory reset.
+  -- sha512-crypt. A factory reset keeps it.
   add column root_password_hash text,
   add constraint cn_setup_run check ((state = 'setting_up') = (setup_epoch is not null));
 create index cn_by_mac on cn using gin (macs);
 
 alter table cn_placement add column traits jsonb not null default '{}';
 
--- Satellites of a node: gone with it. Written by agents from a later part on.
+-- Reported data of a node. This release does not write these tables yet.
 create table cn_nic_tag (
   server_uuid  uuid not null references cn (server_uuid) on delete cascade,
   name         text not null,
@@ -33,7 +33,7 @@ create table cn_load_summary (
   last_refreshed_at timestamptz not null
 );
 
--- A reservoir row that only holds traits must not hide the cluster defaults, and the reverse: both are nullable.
+-- A node may have no row in cn_placement. Then traits is an empty object, and the reservoir columns are null.
 drop view cn_loaded;
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,

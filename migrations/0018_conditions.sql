@@ -1,5 +1,5 @@
--- Two more things that a condition can say. A guard may answer with a text instead of true or false: what stands in the
--- way, which takes the place of <WHAT> in the message of its fault. An allocation may name the offsets it accepts.
+-- Conditions can do two more things. A guard may return a text instead of true or false: the text names the obstacle,
+-- and replaces <WHAT> in the message of the fault. An allocation may limit the offsets that it accepts.
 create or replace function berth_conditions(conditions jsonb) returns jsonb language plpgsql volatile as $$
 declare
   each   jsonb;

@@ -1,5 +1,6 @@
--- The hierarchy: a silo holds tenants, a tenant holds projects and users. Document 4, 2.1. A parent cannot go while it
--- holds something: the guards below name what; the foreign keys hold it against everybody.
+-- The tenancy hierarchy: a silo has tenants, and a tenant has projects and users (docs/tenancy.md). A parent cannot be
+-- deleted while it has children. The guards below name a child for the error text. The foreign keys enforce the rule
+-- for every writer.
 create table silo (
   id                uuid primary key,
   incarnation       uuid not null,
@@ -25,7 +26,8 @@ create table tenant (
   created_at  timestamptz not null,
   constraint tenant_name unique (silo_id, name)
 );
--- Both rows of a new silo are written by one call, in the order of their kinds' names.
+-- One call writes both rows of a new silo, in the alphabetical order of their kinds. The silo's row is written first,
+-- so its reference is checked at the end of the commit.
 alter table silo add constraint silo_default_tenant foreign key (default_tenant_id) references tenant (id)
   deferrable initially deferred;
 
@@ -40,11 +42,12 @@ create table project (
   description text not null,
   created_at  timestamptz not null,
   constraint project_name unique (tenant_id, name),
-  -- What belongs to a project names its tenant too, and both must agree (INV-15).
+  -- A row that belongs to a project also contains the project's tenant. Foreign keys to this constraint check the pair
+  -- (INV-15).
   constraint project_of_tenant unique (id, tenant_id)
 );
 
--- What the instances of a project take, counted in the units that create, resize and delete them.
+-- What the instances of a project use. The units that create, resize and delete instances change these sums.
 create table project_usage (
   project_id   uuid primary key references project (id) on delete cascade,
   cpu          bigint not null default 0 check (cpu >= 0),
@@ -69,7 +72,7 @@ create table quota (
 insert into actor_kind values ('silo', 'silo', 'id'), ('tenant', 'tenant', 'id'), ('project', 'project', 'id'),
   ('quota', 'quota', 'project_id');
 
--- A user belongs to a tenant, or to none when it operates the site.
+-- A user belongs to one tenant. A user who operates the site has no tenant.
 alter table user_account
   add column incarnation   uuid not null default gen_random_uuid(),
   add column version       bigint not null default 1 check (version > 0),
@@ -87,12 +90,12 @@ alter table user_account
 create index user_of_tenant on user_account (tenant_id) where tenant_id is not null;
 insert into actor_kind values ('user', 'user_account', 'id');
 
--- A key that is bound to a tenant acts inside that tenant, whoever owns it.
+-- A key that is bound to a tenant acts in this tenant, whichever user owns the key.
 alter table api_key add column tenant_id uuid references tenant (id),
   add check (tenant_id is null or scope in ('full', 'read_only'));
 create index api_key_of_tenant on api_key (tenant_id, created_at) where tenant_id is not null;
 
--- The name of something that a tenant still holds, or 'true'. The caller has locked the tenant exclusively.
+-- Returns the name of an object that the tenant still has, or 'true'. The caller holds the tenant's lock exclusively.
 create function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),
@@ -101,11 +104,11 @@ create function guard_tenant_is_empty(args jsonb) returns text language sql vola
     'true') $$;
 create function guard_tenant_is_no_default(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from silo where default_tenant_id = (args->>'tenant_id')::uuid) $$;
--- Later migrations that add what a project can hold replace this.
+-- Later migrations replace this function when they add objects of projects.
 create function guard_project_is_empty(args jsonb) returns text language sql volatile as $$ select 'true' $$;
 
--- Which limit of a project's quota {project_id, cpu, memory_bytes, disk_bytes, instances} would break, or 'true'. The
--- row of the usage is locked, so that two creates cannot take the same room.
+-- Returns the limit of a project's quota that {project_id, cpu, memory_bytes, disk_bytes, instances} would exceed, or
+-- 'true'. The function locks the row of the usage, so two creates cannot take the same room.
 create function guard_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   used  project_usage;
@@ -124,7 +127,7 @@ begin
       where q.asked > 0 and q.used + q.asked > q.most limit 1),
     'true');
 end $$;
--- Adds to what a project uses; negative amounts give back.
+-- Adds to the usage of a project. Negative amounts subtract from it.
 create function effect_quota_use(args jsonb) returns void language sql volatile as $$
   update project_usage set cpu = cpu + coalesce((args->>'cpu')::bigint, 0),
          memory_bytes = memory_bytes + coalesce((args->>'memory_bytes')::bigint, 0),

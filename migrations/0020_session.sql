@@ -1,8 +1,9 @@
--- Sessions of users, and the issuers that tenants bring. Document 4, 2.1 to 2.3.
+-- Sessions of users, and the identity providers of tenants (docs/tenancy.md, "Credentials").
 
--- A session is as good as the password that opened it: a new password moves session_epoch on, and with that every session
--- from before is dead in the same commit. Local users are told apart by name; users of an issuer by tenant and subject,
--- so that an issuer that moves to another tenant brings nobody into the old one.
+-- A session is valid while its user_epoch equals the session_epoch of its user. A new password increases session_epoch,
+-- which ends all earlier sessions in the same commit. A local user is identified by the user name. A user of an
+-- identity provider is identified by issuer, subject and tenant. So if a provider moves to another tenant, its users do
+-- not get into the old tenant.
 alter table user_account
   add column session_epoch integer not null default 0,
   drop constraint user_account_username_key,
@@ -21,7 +22,7 @@ create table session (
   state        text not null check (state = 'live'),
   user_id      uuid not null references user_account (id) on delete cascade,
   user_epoch   integer not null,
-  -- Which refresh token is the last one; each is good for one refresh.
+  -- The number of the last refresh token. Each token is valid for one refresh.
   generation   integer not null check (generation > 0),
   created_at   timestamptz not null,
   refreshed_at timestamptz not null,
@@ -30,7 +31,8 @@ create table session (
 create index session_of_user on session (user_id);
 create index session_due on session (wake_at) where wake_at is not null;
 
--- Whoever such an issuer vouches for is a member of the tenant. The secret is sealed by the server.
+-- The identity provider of a tenant. Every user whom it authenticates is a member of the tenant. client_secret is
+-- encrypted with the server's secret.
 create table tenant_idp (
   tenant_id     uuid primary key references tenant (id),
   incarnation   uuid not null,
@@ -46,14 +48,15 @@ create table tenant_idp (
 );
 insert into actor_kind values ('session', 'session', 'id'), ('idp', 'tenant_idp', 'tenant_id');
 
--- The name of a key that a user owns, or 'true'. A key that is made meanwhile is held off by its foreign key.
+-- Returns the name of a key that the user owns, or 'true'. The foreign key excludes a key that is created at the same
+-- time.
 create function guard_user_owns_no_key(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('API key %s (%s)', id, description) from api_key where user_id = (args->>'user_id')::uuid
       order by created_at, id limit 1),
     'true') $$;
 
--- The name of something that a tenant still holds, or 'true'. The caller has locked the tenant exclusively.
+-- Returns the name of an object that the tenant still has, or 'true'. The caller holds the tenant's lock exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),

@@ -1,6 +1,7 @@
--- Overlay networks of tenants: a VPC with its subnets, route tables, routes and firewall rules. Document 3, Networking.
--- Everything in a VPC names the tenant and the project of the VPC, and foreign keys hold all three equal (INV-15). Who
--- adds to a VPC shares the lock vpc:<id>; who removes it, or must see all of its subnets, holds it alone.
+-- Overlay networks of tenants: VPCs with subnets, route tables, routes and firewall rules (docs/networking.md). Each
+-- object in a VPC contains the VPC's tenant and project, and foreign keys keep them equal (INV-15). A commit that adds
+-- an object to a VPC holds the lock vpc:<id> shared. A commit that deletes an object, or that must see all subnets,
+-- holds the lock exclusively.
 create extension if not exists btree_gist;
 
 create table vpc (
@@ -23,7 +24,7 @@ create table vpc (
   constraint vpc_vni unique (vni),
   constraint vpc_project_fkey foreign key (project_id, tenant_id) references project (id, tenant_id),
   constraint vpc_owner unique (id, tenant_id, project_id),
-  -- What a subnet repeats, so that its own row can be checked against it.
+  -- A subnet repeats the blocks of its VPC, so that a check of the subnet's row can use them.
   constraint vpc_ipv4_plan unique (id, ipv4_block),
   constraint vpc_ipv6_plan unique (id, ipv6_block)
 );
@@ -44,7 +45,8 @@ create table route_table (
   created_at  timestamptz not null,
   constraint route_table_name unique (vpc_id, name),
   constraint route_table_of_vpc unique (id, vpc_id),
-  -- A VPC and its main table come and go in one call, which writes them in the order of their kinds' names.
+  -- One call creates or deletes both a VPC and its main table, in the alphabetical order of their kinds. So this
+  -- reference is checked at the end of the commit.
   constraint route_table_vpc_fkey foreign key (vpc_id, tenant_id, project_id)
     references vpc (id, tenant_id, project_id) deferrable initially deferred
 );
@@ -71,7 +73,8 @@ create table subnet (
   vpc_ipv6_block cidr,
   created_at     timestamptz not null,
   check (ipv4_block is not null or ipv6_block is not null),
-  -- Each block is inside that of the VPC. The key next to it holds the copy equal to the original.
+  -- Each block is inside the block of the VPC. The foreign keys below keep the copy of the VPC's block equal to the
+  -- original.
   check (case when ipv4_block is null then vpc_ipv4_block is null
               else vpc_ipv4_block is not null and ipv4_block <<= vpc_ipv4_block end),
   check (case when ipv6_block is null then vpc_ipv6_block is null
@@ -101,7 +104,7 @@ create table route (
   name           text not null,
   description    text not null,
   destination    cidr not null,
-  -- A floating IP is no target that a tenant can set (document 3, Networking rules).
+  -- A tenant cannot set a floating IP as the target of a route.
   target_kind    text not null check (target_kind in ('blackhole', 'reject', 'virtual_gateway', 'nat_gateway')),
   nat_gateway_id uuid,
   created_at     timestamptz not null,
@@ -151,7 +154,8 @@ insert into actor_kind values ('vpc', 'vpc', 'id'), ('subnet', 'subnet', 'id'), 
 create function guard_vni_is_free(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from vpc where vni = (args->>'vni')::int) $$;
 
--- The block of another subnet that a block {vpc_id, block} would overlap, or 'true'. The caller holds the VPC's lock alone.
+-- Returns a subnet whose block overlaps {block} in the VPC {vpc_id}, or 'true'. The caller holds the VPC's lock
+-- exclusively.
 create function guard_subnet_block_is_free(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('%s of subnet %s (%s)', ipv4_block, name, id) from subnet
@@ -160,7 +164,7 @@ create function guard_subnet_block_is_free(args jsonb) returns text language sql
       where vpc_id = (args->>'vpc_id')::uuid and ipv6_block && (args->>'block')::inet limit 1),
     'true') $$;
 
--- What still uses a route table, or 'true'. The caller holds the VPC's lock alone.
+-- Returns what still uses a route table, or 'true'. The caller holds the VPC's lock exclusively.
 create function guard_route_table_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('route %s (%s)', name, id) from route
@@ -169,7 +173,7 @@ create function guard_route_table_is_unused(args jsonb) returns text language sq
       where route_table_id = (args->>'route_table_id')::uuid limit 1),
     'true') $$;
 
--- Later migrations that add what these can hold replace them.
+-- Later migrations replace these functions when they add objects of subnets, VPCs and projects.
 create function guard_subnet_is_empty(args jsonb) returns text language sql volatile as $$ select 'true' $$;
 create function guard_vpc_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
@@ -184,6 +188,6 @@ create or replace function guard_project_is_empty(args jsonb) returns text langu
     (select format('vpc %s (%s)', name, id) from vpc where project_id = (args->>'project_id')::uuid limit 1),
     'true') $$;
 
--- The routes of a VPC go with its main table, the only one that it has left.
+-- Deletes the routes of a VPC. When a VPC is deleted, only its main table is left, so all routes are in this table.
 create function effect_vpc_routes_gone(args jsonb) returns void language sql volatile as $$
   delete from route where vpc_id = (args->>'vpc_id')::uuid $$;

@@ -1,12 +1,12 @@
--- Public addresses of tenants: NAT gateways and floating IPs. Document 3, Networking rules. Both take from the same pools;
--- public_address names the one holder of each address that is taken.
+-- Public addresses of tenants: NAT gateways and floating IPs (docs/networking.md). Both use the same pools. A row of
+-- public_address names the one gateway or floating IP that has the address.
 alter table pool
-  -- The network that the pool's addresses are in. No two pools hand out of the same one.
+  -- The network of the pool's addresses. The networks of two pools never overlap.
   add column network cidr,
   add constraint pool_blocks_apart exclude using gist (network inet_ops with &&);
 
--- Document 4, section 5: the lowest free first, without the network address, the gateway behind it and the broadcast
--- address. The numbers of a pool end at 2^53 - 1, which is more than the IPv6 pool will ever give.
+-- An allocation takes the lowest free address. The pools do not contain the network address, the next address, which is
+-- the gateway's, and the IPv4 broadcast address. The IPv6 pool ends at the offset 2^53 - 1, which is never reached.
 insert into pool (id, base, network) values
   ('public:v4', '203.0.113.0', '203.0.113.0/24'), ('public:v6', '2001:db8::', '2001:db8::/48');
 insert into pool_range (pool_id, low, high) values ('public:v4', 2, 254), ('public:v6', 2, 9007199254740991);
@@ -79,19 +79,20 @@ create index public_address_by_floating_ip on public_address (floating_ip_id) wh
 create index nat_gateway_by_address on nat_gateway (public_address);
 create index floating_ip_by_address on floating_ip (address);
 create index floating_ip_of_pool on floating_ip (pool_id);
--- Of the two rows that hold an address, the holder's is written first.
+-- Two rows name a public address: one of a gateway or a floating IP, and one of public_address. A commit writes the row
+-- of the gateway or the floating IP first, so the reference of this row is checked at the end of the commit.
 alter table nat_gateway add constraint nat_gateway_has_address
   foreign key (public_address) references public_address (address) deferrable initially deferred;
 alter table floating_ip add constraint floating_ip_has_address
   foreign key (address) references public_address (address) deferrable initially deferred;
 
--- A route points at a gateway of its own VPC.
+-- A route refers only to a NAT gateway of its own VPC.
 alter table route add constraint route_nat_gateway_fkey
   foreign key (nat_gateway_id, vpc_id) references nat_gateway (id, vpc_id);
 
 insert into actor_kind values ('nat-gateway', 'nat_gateway', 'id'), ('floating-ip', 'floating_ip', 'id');
 
--- The caller holds the lock of the VPC alone.
+-- The caller holds the VPC's lock exclusively.
 create function guard_nat_gateway_is_unused(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from route where nat_gateway_id = (args->>'id')::uuid) $$;
 

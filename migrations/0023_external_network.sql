@@ -1,4 +1,5 @@
--- What operators offer to tenants as public addresses: NIC tags, external subnets, pools of them. Document 4, 1.16.
+-- What operators provide for public addresses: NIC tags, external subnets, and pools of external subnets
+-- (docs/networking.md, "What an operator provides").
 create table nic_tag (
   id          uuid primary key,
   incarnation uuid not null,
@@ -51,7 +52,7 @@ create table network_pool (
   state       text not null check (state = 'live'),
   name        text not null,
   description text not null,
-  -- In the order in which they are asked; network_pool_network says that they exist.
+  -- Allocations try the networks in this order. The foreign keys to the networks are in network_pool_network.
   networks    uuid[] not null check (cardinality(networks) > 0),
   owner_silos uuid[] not null,
   created_at  timestamptz not null,
@@ -69,28 +70,30 @@ insert into actor_kind values ('nic-tag', 'nic_tag', 'id'), ('external-subnet', 
 
 create function guard_nic_tag_exists(args jsonb) returns boolean language sql volatile as $$
   select exists (select from nic_tag where name = args->>'name') $$;
--- What stands on the tag {name}, or 'true'. The caller holds its lock alone.
+-- Returns what still uses the NIC tag {name}, or 'true'. The caller holds the tag's lock exclusively.
 create function guard_nic_tag_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet
       where nic_tag = args->>'name' order by id limit 1),
     'true') $$;
 
--- Of the given ids {silos} the first that is no silo, or 'true'.
+-- Returns the first id of {silos} that is not a silo, or 'true'.
 create function guard_silos_exist(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select g.id from jsonb_array_elements_text(args->'silos') with ordinality g(id, n)
       where not exists (select from silo s where s.id = g.id::uuid) order by g.n limit 1),
     'true') $$;
--- Of the given ids {networks} the first that is no external subnet, or 'true'. The caller holds the locks of all, shared.
+-- Returns the first id of {networks} that is not an external subnet, or 'true'. The caller holds the locks of these
+-- subnets shared.
 create function guard_external_subnets_exist(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select g.id from jsonb_array_elements_text(args->'networks') with ordinality g(id, n)
       where not exists (select from external_subnet s where s.id = g.id::uuid) order by g.n limit 1),
     'true') $$;
 
--- What a new external subnet {ipv4_block, ipv6_block} would overlap, or 'true'. It may stand on the whole block of a
--- fixed pool, whose addresses it then shares. The caller holds the lock external-subnets.
+-- Returns what a new external subnet {ipv4_block, ipv6_block} would overlap, or 'true'. A block may be equal to the
+-- network of a fixed pool: then the subnet and the pool share the addresses. The caller holds the lock
+-- external-subnets.
 create function guard_external_subnet_is_apart(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet
@@ -101,7 +104,7 @@ create function guard_external_subnet_is_apart(args jsonb) returns text language
                                  or (network && (args->>'ipv6_block')::cidr and network <> (args->>'ipv6_block')::cidr))
       order by id limit 1),
     'true') $$;
--- What still uses an external subnet {id}, or 'true'. The caller holds its lock alone.
+-- Returns what still uses the external subnet {id}, or 'true'. The caller holds the subnet's lock exclusively.
 create function guard_external_subnet_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 1),
@@ -109,7 +112,8 @@ create function guard_external_subnet_is_unused(args jsonb) returns text languag
        join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 1),
     'true') $$;
 
--- Whether an external subnet {network_id} is there for a silo {silo_id}: by itself, or through {network_pool_id}.
+-- Whether the silo {silo_id} may use the external subnet {network_id}. If {network_pool_id} is given, the silo must
+-- also be allowed to use this pool, and the pool must contain the subnet.
 create function guard_external_network_is_offered(args jsonb) returns boolean language sql volatile as $$
   select exists (select from external_subnet s
                   where s.id = (args->>'network_id')::uuid

@@ -1,5 +1,6 @@
--- Images that instances are made from. Document 3, Image; document 4, 1.14. The kind of a scope says which of its columns
--- a row has; what is of a project names the tenant too, and both agree (INV-15).
+-- The images from which instances are created (docs/instances.md, "Images"). scope_kind determines which of the columns
+-- silo_id, tenant_id and project_id are set. An image of a project also contains the project's tenant, and a foreign
+-- key checks the pair (INV-15).
 create table image (
   id            uuid primary key,
   incarnation   uuid not null,
@@ -25,7 +26,8 @@ create table image (
     when 'tenant' then tenant_id is not null and num_nonnulls(silo_id, project_id) = 0
     when 'project' then num_nulls(tenant_id, project_id) = 0 and silo_id is null
     else false end),
-  -- The names of a scope: the columns that it has not are null alike.
+  -- A name is unique in its scope. The columns that the scope does not use are null, and this constraint treats nulls
+  -- as equal.
   constraint image_name unique nulls not distinct (silo_id, tenant_id, project_id, name),
   constraint image_silo_fkey foreign key (silo_id) references silo (id),
   constraint image_tenant_fkey foreign key (tenant_id) references tenant (id),
@@ -36,18 +38,18 @@ create index image_of_tenant on image (tenant_id) where tenant_id is not null;
 create index image_of_project on image (project_id) where project_id is not null;
 insert into actor_kind values ('image', 'image', 'id');
 
--- Whoever makes an instance holds the lock image:<id> shared, whoever deletes the image holds it alone; the foreign key
--- holds it against everybody.
+-- A commit that creates an instance holds the lock image:<id> shared. A commit that deletes the image holds it
+-- exclusively. The foreign key enforces the rule for every writer.
 alter table instance add column image_id uuid,
   add constraint instance_image_fkey foreign key (image_id) references image (id);
 create index instance_of_image on instance (image_id) where image_id is not null;
 
--- How many instances use the image {image_id}, in words that tell nothing of whose they are, or 'true'.
+-- Returns how many instances use the image {image_id}, or 'true'. The text does not reveal whose instances they are.
 create function guard_image_is_unused(args jsonb) returns text language sql volatile as $$
   select case count(*) when 0 then 'true' when 1 then '1 instance' else format('%s instances', count(*)) end
     from instance where image_id = (args->>'image_id')::uuid $$;
 
--- The name of something that a tenant still holds, or 'true'. The caller has locked the tenant exclusively.
+-- Returns the name of an object that the tenant still has, or 'true'. The caller holds the tenant's lock exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),

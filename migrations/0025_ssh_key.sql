@@ -1,6 +1,6 @@
--- SSH keys that instances let in. Document 3, SSH key; document 4, 1.13. Scopes are as in image. A user's key that was
--- made by a credential which is bound to a tenant names that tenant: nobody in another tenant meets it, although one
--- user may have made credentials for both.
+-- SSH keys for instances (docs/tenancy.md, "SSH keys"). Scopes are as in the table image. If a credential is bound to a
+-- tenant, the keys that it adds for its user contain this tenant. Such a key is invisible in other tenants, even if the
+-- same user has credentials for them.
 create table ssh_key (
   id          uuid primary key,
   incarnation uuid not null,
@@ -29,7 +29,6 @@ create table ssh_key (
   constraint ssh_key_silo_fkey foreign key (silo_id) references silo (id),
   constraint ssh_key_tenant_fkey foreign key (tenant_id) references tenant (id),
   constraint ssh_key_project_fkey foreign key (project_id, tenant_id) references project (id, tenant_id),
-  -- A user's keys go with the user.
   constraint ssh_key_user_fkey foreign key (user_id) references user_account (id) on delete cascade
 );
 create index ssh_key_public on ssh_key (id) where scope_kind = 'public';
@@ -38,7 +37,7 @@ create index ssh_key_of_project on ssh_key (project_id) where project_id is not 
 create index ssh_key_of_user on ssh_key (user_id) where user_id is not null;
 insert into actor_kind values ('ssh-key', 'ssh_key', 'id');
 
--- The name of something that a tenant still holds, or 'true'. The caller has locked the tenant exclusively.
+-- Returns the name of an object that the tenant still has, or 'true'. The caller holds the tenant's lock exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),

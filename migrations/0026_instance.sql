@@ -1,6 +1,6 @@
--- Instances with their disks and NICs. Document 3, Instance and Disk; document 4, 1.10 to 1.12. The unit that makes an
--- instance takes its addresses, its room on a node and its share of the quota; the unit that releases the record, and no
--- earlier one, gives all of it back. Both hold the locks cn:<id>, project:<id> and subnet:<id> alone.
+-- Instances with their disks and NICs (docs/instances.md). The unit that creates an instance takes its addresses, its
+-- room on a node and its share of the quota. Only the unit that deletes the record returns them. Both units hold the
+-- locks cn:<id>, project:<id> and subnet:<id> exclusively.
 alter table instance
   add column tenant_id         uuid not null,
   add column project_id        uuid not null,
@@ -12,17 +12,19 @@ alter table instance
   add column memory_bytes      bigint not null check (memory_bytes > 0),
   add column primary_subnet_id uuid not null,
   add column ssh_key_ids       uuid[] not null,
-  -- Why it failed. Kept while a failed instance is tried again, since it may come back to it.
+  -- Why the instance failed. A retry keeps the reason, because the instance may return to failed.
   add column reason            text,
-  -- The operation that is at work on it; no other begins before it ends, and no report of the node counts.
+  -- The operation that occupies the instance. Until it ends, no other operation starts, and the node's reports are
+  -- ignored.
   add column operation_id      uuid,
   add column operation_kind    text check (operation_kind in ('create', 'start', 'stop', 'restart', 'retry', 'delete')),
   -- Whether the node has claimed the operation's job.
   add column job_begun         boolean not null default false,
-  -- What an operation that unwinds waits to be told; set while it waits for the node.
+  -- The job id in the tell that an unwinding operation waits for. It is set while the operation waits for the node.
   add column unwinding_as      uuid,
   add column floating_ip_ids   uuid[] not null default '{}',
-  -- Of the node's reports: when the last one that counted was made, and how many in a row left the instance out.
+  -- When the last report of the node that was used was made, and how many reports in a row did not contain the
+  -- instance.
   add column reported_at       timestamptz,
   add column missed_reports    int not null default 0 check (missed_reports between 0 and 2),
   add column created_at        timestamptz not null,
@@ -31,7 +33,7 @@ alter table instance
   add check ((operation_id is null) = (operation_kind is null)),
   add check (operation_id is not null or (unwinding_as is null and not job_begun)),
   add check (state <> 'failed' or reason is not null),
-  -- Between two states only an operation moves it.
+  -- The instance leaves these states only by an operation.
   add check (state not in ('pending', 'stopping') or operation_id is not null),
   add constraint instance_name unique (project_id, name),
   add constraint instance_project_fkey foreign key (project_id, tenant_id) references project (id, tenant_id),
@@ -40,7 +42,7 @@ create index instance_of_project on instance (project_id, id);
 create index instance_on_cn_in_order on instance (host_cn_uuid, id) where host_cn_uuid is not null;
 insert into actor_kind values ('instance', 'instance', 'id');
 
--- Apart from the record, which every message loads.
+-- User data has a table of its own, because every message loads the instance's record.
 create table instance_user_data (
   instance_id uuid primary key references instance (id) on delete cascade,
   user_data   text not null
@@ -53,10 +55,10 @@ create table nic (
   instance_id  uuid not null,
   vpc_id       uuid not null,
   subnet_id    uuid not null,
-  -- From 0, the primary one.
+  -- NICs are numbered from 0. The primary NIC has the number 0.
   ordinal      int not null check (ordinal >= 0),
   name         text not null,
-  -- Never that of a group.
+  -- Never a multicast address.
   mac          macaddr not null check (trunc(mac) & '01:00:00:00:00:00' = '00:00:00:00:00:00'),
   primary_ipv4 inet check (family(primary_ipv4) = 4),
   primary_ipv6 inet check (family(primary_ipv6) = 6),
@@ -76,7 +78,7 @@ create index nic_by_ipv4 on nic (primary_ipv4) where primary_ipv4 is not null;
 create index nic_by_ipv6 on nic (primary_ipv6) where primary_ipv6 is not null;
 create index nic_in_subnet on nic (subnet_id, id);
 
--- A NIC that was given no address of its own gets one by chance. Document 4, section 5: first octet 02, five random ones.
+-- A NIC without a given MAC address gets a random one: the first octet is 02, and five octets are random.
 create function nic_mac() returns trigger language plpgsql as $$
 begin
   while new.mac is null or exists (select from nic where mac = new.mac) loop
@@ -94,7 +96,7 @@ create table disk (
   name            text not null,
   description     text not null,
   kind            text not null check (kind in ('boot', 'data')),
-  -- What was asked for, and what the node last made of it.
+  -- size_bytes is the requested size. applied_bytes is the size that the node last applied.
   size_bytes      bigint not null check (size_bytes > 0),
   applied_bytes   bigint,
   source_image_id uuid references image (id),
@@ -106,15 +108,15 @@ create table disk (
 );
 create unique index disk_one_boot on disk (instance_id) where kind = 'boot';
 
--- No endpoint starts one in this version; what is at work on an instance is named all the same.
+-- No endpoint of this release starts a migration. The column names the instance that a migration occupies.
 alter table migration add column instance_id uuid;
 create index migration_of_instance on migration (instance_id) where instance_id is not null;
 
--- What a saga that unwinds wants to be told when the node has applied the job's tombstone.
+-- The job id in the tell that an unwinding saga gets when the node has applied the job's tombstone.
 alter table job add column burial_told_as uuid;
 create index job_of_saga on job (saga_id);
 
--- An instance together with what it owns: what the engine loads.
+-- An instance with its NICs, its disks and its running migration, as the engine loads it.
 create view instance_loaded as
   select i.*, n.nics, d.disks,
          (select m.id from migration m
@@ -125,7 +127,7 @@ create view instance_loaded as
          lateral (select coalesce(jsonb_agg(to_jsonb(disk) order by kind, id), '[]') as disks
                     from disk where instance_id = i.id) d;
 
--- The migration that is at work on an instance {instance_id}, or 'true'.
+-- Returns the running migration of the instance {instance_id}, or 'true'.
 create function guard_instance_stays(args jsonb) returns text language sql volatile as $$
   select coalesce((select id::text from migration where instance_id = (args->>'instance_id')::uuid
                       and state not in ('completed', 'failed', 'aborted') limit 1), 'true') $$;

@@ -1,24 +1,24 @@
--- Placing instances on nodes: what operators decide about a node, and what stands on it as counters. The unit that makes
--- an instance takes its room under the lock cn:<id>, so that two creates cannot both have the last slot; the unit that
--- releases the record gives it back. Document 4, section 4.
+-- Placement of instances on nodes (docs/instances.md, "Placement"): the settings of operators, and counters of what the
+-- instances of a node use. The unit that creates an instance takes its room under the lock cn:<id>, so two creates
+-- cannot both take the last room. The unit that deletes the record returns the room.
 alter table cn_placement
   add column reserved           boolean not null default false,
   add column reserved_reason    text,
   add column cordoned           boolean not null default false,
   add column cordoned_reason    text,
-  -- Factors of what the node has; null: the cluster default.
+  -- Factors of the node's capacity. Null: the cluster's default.
   add column overprovision_cpu  double precision check (overprovision_cpu > 0),
   add column overprovision_ram  double precision check (overprovision_ram > 0),
   add column overprovision_disk double precision check (overprovision_disk > 0),
   add column fault_domain       text,
-  -- A pin outlives its tenant: the node then takes nobody until an operator looks at it.
+  -- A pin stays when its tenant is deleted. Then the node gets no new instances until an operator changes the pin.
   add column pinned_silo_uuid   uuid,
   add column pinned_tenant_uuid uuid,
   add column note               text,
   add check (reserved or reserved_reason is null),
   add check (cordoned or cordoned_reason is null);
 
--- What the instances of a node take, whatever their state: a stopped or failed one keeps its room.
+-- What the instances of a node use, in every state: a stopped or failed instance keeps its room.
 create table cn_usage (
   server_uuid uuid primary key references cn (server_uuid) on delete cascade,
   cpu_units   bigint not null default 0 check (cpu_units >= 0),
@@ -27,7 +27,7 @@ create table cn_usage (
   instances   bigint not null default 0 check (instances >= 0)
 ) with (fillfactor = 50);
 
--- Disks that the node has not made yet, or not as large as asked: few of all.
+-- Finds the disks that the node has not created yet, or not at the requested size. Few disks are in this index.
 create index disk_unmade on disk (instance_id) where applied_bytes is null or applied_bytes < size_bytes;
 
 drop view cn_loaded;
@@ -42,16 +42,17 @@ create view cn_loaded as
          array(select r.mac from boot_record r where r.server_uuid = cn.server_uuid order by r.mac) as bound_macs
     from cn left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid);
 
--- The bytes of a node's disks that its reports do not show as taken.
+-- The bytes of a node's disks that the node has not applied yet.
 create function berth_unmade_bytes(of_cn uuid) returns bigint language sql stable as $$
   select coalesce(sum(d.size_bytes - coalesce(d.applied_bytes, 0)), 0)::bigint
     from instance i join disk d on d.instance_id = i.id
    where i.host_cn_uuid = of_cn and (d.applied_bytes is null or d.applied_bytes < d.size_bytes) $$;
 
--- Whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true' or why not. The filters of the same
--- names say the same of the same rows (src/pure/placement). The counters stay locked until the unit is written.
--- {tenant_id, silo_id}, when given, are held against the node's pin. Every instance has a CPU: without cpu_units the room
--- is for what stands there already (a disk that grows), and how the node stands otherwise does not matter.
+-- Returns 'true' if the node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}, or the reason why not. The
+-- server's placement filters apply the same rules. The counters stay locked until the end of the commit. If {tenant_id,
+-- silo_id} are given, the function compares them with the node's pin. Every instance has a CPU, so a call without
+-- cpu_units is for something that is on the node already, such as a disk that grows. Then the function does not check
+-- the state and the settings of the node.
 create function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -108,8 +109,8 @@ begin
   return 'true';
 end $$;
 
--- Adds to what stands on a node {server_uuid, cpu_units, ram_mb, disk_bytes, instances}; negative amounts give back. More
--- than was taken is a bug of the caller, and the checks of the counters refuse it.
+-- Adds to the counters of a node {server_uuid, cpu_units, ram_mb, disk_bytes, instances}. Negative amounts subtract. A
+-- counter below zero is a bug in the caller, and violates a check of the table.
 create function effect_cn_use(args jsonb) returns void language plpgsql volatile as $$
 begin
   for attempt in 1..2 loop
@@ -123,7 +124,7 @@ begin
   end loop;
 end $$;
 
--- Document 4, 4.5: what a node is pinned to must be there, and a pinned tenant in the pinned silo. 'true' or what is wrong.
+-- Returns 'true' if the silo and the tenant of a pin exist and the tenant belongs to the silo, or else what is wrong.
 create function guard_pin_holds(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('there is no silo %s', silo) from (select (args->>'pinned_silo_uuid')::uuid as silo) a

@@ -1,6 +1,7 @@
--- How loaded the nodes are, from their own capacity reports; and what else placement and lists ask of the database.
+-- The load of the nodes, from their capacity reports, and other data for placement and lists.
 
--- A create waits for whoever changes a node's role and then heeds it: both hold the lock cn:<id>. Otherwise as before.
+-- Now the function also checks the role of the node. A create and a change of the role both hold the lock cn:<id>, so a
+-- create sees the latest role.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -60,10 +61,10 @@ begin
   return 'true';
 end $$;
 
--- NICs are listed by project too.
+-- NICs are also listed by project.
 create index nic_of_project on nic (project_id, id);
 
--- What nodes said of their load in the last five minutes. Fractions; null: the node does not know.
+-- The load that nodes reported in the last five minutes, as fractions. Null: the node does not know the value.
 create table cn_load_sample (
   server_uuid uuid not null references cn (server_uuid) on delete cascade,
   at          timestamptz not null,
@@ -73,7 +74,8 @@ create table cn_load_sample (
 );
 create index cn_load_sample_age on cn_load_sample (at);
 
--- The samples of a week, counted by the hour and by twentieths of a busy CPU, so that a week of a node is 168 short rows.
+-- The samples of a week, counted by hour. cpu_counts counts the samples in each twentieth of CPU utilization. So a week
+-- of a node is only 168 short rows.
 create table cn_load_hour (
   server_uuid uuid not null references cn (server_uuid) on delete cascade,
   hour        timestamptz not null,
@@ -83,13 +85,14 @@ create table cn_load_hour (
 );
 create index cn_load_hour_age on cn_load_hour (hour);
 
--- When the part of a summary that covers a day and a week was last computed.
+-- When the values for the last day and the last week were last computed.
 alter table cn_load_summary add column long_at timestamptz;
 
--- One row: when the last pass was.
+-- One row: the time of the last pass.
 create table load_pass (one boolean primary key default true check (one), at timestamptz not null);
 
--- {cpu_p50_<of>, cpu_p95_<of>, cpu_max_<of>, samples_<of>} of a node's hours since then: percentiles within a twentieth.
+-- Returns {cpu_p50_<of>, cpu_p95_<of>, cpu_max_<of>, samples_<of>} of a node's hours since the given time. Percentiles
+-- are exact to a twentieth.
 create function berth_load_since(of_cn uuid, since timestamptz, of text) returns jsonb language sql stable as $$
   with hours as (select cpu_max, cpu_counts from cn_load_hour where server_uuid = of_cn and hour > since),
   counted as (select i, sum(n) as n from hours, unnest(cpu_counts) with ordinality c(n, i) group by i),
@@ -104,9 +107,9 @@ create function berth_load_since(of_cn uuid, since timestamptz, of text) returns
     'cpu_max_' || of, (select round(max(cpu_max)::numeric, 4) from hours),
     'samples_' || of, (select coalesce(max(total), 0) from summed)) $$;
 
--- One pass: takes what each node last reported as a sample, and writes the summaries of all nodes with samples. Answers
--- whether it was this call that did it: of calls at one instant, and of those nearer to each other than half the interval,
--- one does. A zero in a report is what a node says that does not know (document 4, 4.3).
+-- One pass: stores the last report of each node as a sample, and writes the summaries of all nodes with samples.
+-- Returns whether this call made the pass: of calls within half an interval, only one makes it. A zero in a report
+-- means that the node does not know the value.
 create function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -1,4 +1,4 @@
--- A temporary table stands before every other one of its name: the server needs none, so nobody but the owner makes any.
+-- A temporary table would hide a table of the same name. The server needs none, so only the owner may create one.
 do $$
 begin
   execute format('revoke temporary on database %I from public', current_database());

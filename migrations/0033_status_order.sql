@@ -1,5 +1,5 @@
--- Which status of a node is its latest, by the node's own clock: one that is sent again or comes behind a later one is no
--- news. status_id names the message that told it, so that who told it knows whether it counts.
+-- The node's own clock determines which status of a node is the latest. A status that is repeated, or that arrives
+-- after a later one, is ignored. status_id is the id of the message that reported the latest status.
 alter table cn_signal add column status_made_at timestamptz, add column status_id uuid;
 
 create function guard_status_is_last(args jsonb) returns boolean language sql volatile as $$

@@ -1,3 +1,4 @@
--- Where the object of a request stood when it was first made: the answer to a repeated request can be heard again when the
--- object is gone, by whoever still has a right there. Null for routes without a place, and of requests before this.
+-- The resource scope of the request's object at the first attempt. If the object is deleted, a repeated request still
+-- gets the stored answer, provided that the caller has permission in this scope. Null for routes without a scope, and
+-- for requests from before this migration.
 alter table idempotency add column place jsonb;

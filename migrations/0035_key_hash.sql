@@ -1,2 +1,2 @@
--- A key is found by the hash of its secret, which says nothing of who guesses and takes as long for an unknown id.
+-- The server finds a key by the hash of its secret. The response time does not reveal whether the id of a key exists.
 create index api_key_secret on api_key (secret_sha256);

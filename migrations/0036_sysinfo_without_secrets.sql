@@ -1,10 +1,10 @@
--- Two boot parameters of a machine are secrets: root_shadow and rabbitmq. Nothing reads them from a stored inventory, so
--- the server no longer stores them; this removes them from what releases before this one stored. The rule for a name is
--- that of src/pure/redact-sysinfo.ts: one segment of the key, in any letter case, with hyphens read as underscores.
+-- Two boot parameters of a machine are secrets: root_shadow and rabbitmq. No code reads them from a stored inventory,
+-- so the server no longer stores them. This migration removes those that earlier releases stored. A name matches if one
+-- segment of the key is one of the two names, in any letter case, with hyphens read as underscores.
 create function pg_temp.may_hold_secrets(value jsonb) returns boolean language sql immutable as
   $$ select value::text ~* 'root[-_]shadow|rabbitmq' $$;
 
--- Goes only where the text has one of the names: an inventory has thousands of members.
+-- Descends only into values whose text contains one of the names, because an inventory has thousands of members.
 create function pg_temp.without_secrets(value jsonb) returns jsonb language plpgsql as $$
 declare
   found record;
@@ -31,7 +31,7 @@ begin
   return rest;
 end $$;
 
--- Every table that keeps what a machine reported of itself.
+-- Processes every column that stores what a machine reported about itself.
 do $$
 declare
   found record;

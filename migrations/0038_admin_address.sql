@@ -1,5 +1,6 @@
--- A node's admin_ip is the address of its boot record, written at the end of the setup. Nodes that were set up earlier get
--- it here, from the first of their ports, in their own order, that has an address.
+-- A node's admin_ip is the address of its boot record, which is written at the end of the setup. For a node that was
+-- set up earlier, this migration writes the address. If several boot records have an address, it takes the one of the
+-- first port in the node's order.
 update cn
    set admin_ip = found.address
   from (select distinct on (c.server_uuid) c.server_uuid, r.address

@@ -1,5 +1,5 @@
--- Document 2, Factory reset: the reset node must be able to netboot back into enrolment, so the image that the policy names
--- must be on a booter. What a deleted key once reported does not count.
+-- After a factory reset, a node must be able to netboot into enrolment. So a booter must have staged the image that the
+-- policy names. The report of a booter whose key was deleted does not count.
 create function guard_enrollment_pi_is_staged(args jsonb) returns boolean language sql volatile as $$
   select exists (select from boot_policy p
                    join staging s on s.stamps @> jsonb_build_array(p.enrollment_pi)

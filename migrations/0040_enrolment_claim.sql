@@ -1,17 +1,17 @@
--- Enrolment claims (document 4, Fixed here): what an anonymous registration says of a machine, as a record of its own. It
--- becomes the node's only when an operator approves the claim's code. An ended claim is deleted.
+-- Enrolment claims (docs/nodes.md, "The claim-code path"). A claim contains what an anonymous registration reports
+-- about a machine. The node gets this data only when an operator approves the claim's code. An ended claim is deleted.
 create table enrolment_claim (
   id                          uuid primary key,
   incarnation                 uuid not null,
   version                     bigint not null check (version > 0),
   wake_at                     timestamptz,
   state                       text not null check (state = 'live'),
-  -- Checked at the end of a commit, which may delete the node before its claims.
+  -- Checked at the end of a commit, because a commit may delete the node before its claims.
   server_uuid                 uuid not null references cn (server_uuid) deferrable initially deferred,
   -- Six characters without the hyphen.
   claim_code                  text not null,
   expires_at                  timestamptz not null,
-  -- The poll token is derived from this id; only its hash is kept.
+  -- The poll token is derived from this id. Only the token's hash is stored.
   registration_id             uuid not null,
   poll_token_sha256           text not null,
   hostname                    text not null,
@@ -21,7 +21,8 @@ create table enrolment_claim (
   serial                      text,
   console_listen_port         int check (console_listen_port between 1 and 65535),
   console_tls_spki_sha256_hex text,
-  -- The address of the last registration, and whose quota the claim draws on: an IPv4 address or an IPv6 /64.
+  -- source is the address of the last registration. source_bucket is the IPv4 address or IPv6 /64 whose limit of claims
+  -- applies.
   source                      text not null,
   source_bucket               text not null,
   created_at                  timestamptz not null
@@ -33,15 +34,15 @@ create index enrolment_claim_of_source on enrolment_claim (source_bucket, expire
 create index enrolment_claim_due on enrolment_claim (wake_at) where wake_at is not null;
 insert into actor_kind values ('enrolment-claim', 'enrolment_claim', 'id');
 
--- Unproven: an anonymous registration made the record and nobody ever approved it. It goes with its last claim. A pending
--- record that is not unproven was disabled before, and is disabled again when its last claim has ended.
--- claim_code and claim_code_expires_at of cn stay for processes of the release before, until a deploy has replaced them.
+-- An unproven record was created by an anonymous registration, and no operator ever approved it. It is deleted with its
+-- last claim. Any other pending record was disabled before, and is disabled again when its last claim has ended.
+-- claim_code and claim_code_expires_at of cn stay for processes of the previous release.
 alter table cn add column unproven boolean not null default false,
   add constraint cn_unproven check (not unproven or state = 'pending');
 create index cn_unproven on cn (server_uuid) where unproven;
 
--- How many more claims a source and the site may have, and how many more unproven records. The rows are made when they are
--- first needed, from what is there, and deleted when nothing is counted in them.
+-- Budgets: how many more claims a source and the site may have, and how many more unproven records. A row is created
+-- when it is first needed, from the number of existing records. It is deleted when nothing is counted in it.
 create function berth_claim_budget(of_name text, room bigint) returns void language plpgsql volatile as $$
 begin
   -- Held from here on, since somebody else may be deleting it.
@@ -75,7 +76,7 @@ begin
   return true;
 end $$;
 
--- Under the lock claims:<server_uuid>. A claim that has expired counts no more, whenever its row is deleted.
+-- The caller holds the lock claims:<server_uuid>. An expired claim does not count, even while its row exists.
 create function guard_node_has_room_for_claim(args jsonb) returns boolean language sql volatile as $$
   select count(*) < (args->>'max')::bigint from enrolment_claim
    where server_uuid = (args->>'server_uuid')::uuid and expires_at > berth_now() $$;
@@ -83,7 +84,7 @@ create function guard_is_last_claim(args jsonb) returns boolean language sql vol
   select not exists (select from enrolment_claim
     where server_uuid = (args->>'server_uuid')::uuid and id <> (args->>'id')::uuid) $$;
 
--- Gives back what claims of one source took. The row of the site comes first, as where they are taken.
+-- Returns the ended claims of one source to the budgets. The row of the site is locked first, as when claims are taken.
 create function berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint) returns void
 language plpgsql volatile as $$
 begin
@@ -94,7 +95,7 @@ begin
 end $$;
 create function effect_claim_ended(args jsonb) returns void language sql volatile as $$
   select berth_give_claims(args->>'source_bucket', 1, (args->>'site_max')::bigint, (args->>'source_max')::bigint) $$;
--- Ends all claims of a node but one, under the lock claims:<server_uuid>.
+-- Deletes all claims of a node except the claim {except}. The caller holds the lock claims:<server_uuid>.
 create function effect_end_claims(args jsonb) returns void language plpgsql volatile as $$
 declare
   gone record;
@@ -112,13 +113,13 @@ begin
   delete from budget where name = 'unproven-nodes' and remaining >= (args->>'max')::bigint;
 end $$;
 
--- One key for each node, seen at the end of a commit: an approval that replaces a key makes the new one before it deletes
--- the old one.
+-- A node has at most one key at the end of a commit. An approval that replaces a key creates the new key before it
+-- deletes the old one.
 drop index api_key_one_per_cn;
 alter table api_key add constraint api_key_one_per_cn unique (bound_to_cn) deferrable initially deferred;
 
--- A pending node of the release before becomes a record with one claim, so that its agent's token and code go on working.
--- The claim has its history and its stored answer like any other.
+-- A pending node of the previous release becomes a record with one claim, so the token and the code of its agent stay
+-- valid. The claim gets a transition and a stored reply, as every claim has them.
 with of_pending as materialized (
   select cn.server_uuid, gen_random_uuid() as id, gen_random_uuid() as incarnation,
          (lpad(to_hex(floor(extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || '7' ||

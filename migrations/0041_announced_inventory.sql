@@ -1,11 +1,12 @@
--- What an authenticated booter announced of a machine, apart from what a registration says of it: layout proposals and
--- service_tag entries use nothing else. `serial` is that of the sysinfo that the record shows, for lists, which do not
--- read sysinfo.
+-- What an authenticated booter announced about a machine, separate from what a registration reports. Layout proposals
+-- and service_tag entries use only the announced data. `serial` is the serial number in the record's sysinfo. Lists
+-- show it, because they do not read sysinfo.
 alter table cn add column announced_sysinfo jsonb, add column announced_macs text[] not null default '{}',
   add column serial text;
 update cn set serial = nullif(trim(case when jsonb_typeof(sysinfo->'Serial Number') = 'string'
                                         then sysinfo->>'Serial Number' end), ''),
-       -- Of the release before: a machine that never registered, or is being set up, has its inventory from a booter.
+       -- In existing rows, the inventory came from a booter if the machine is in setup, has a disk layout or never
+       -- registered.
        announced_sysinfo = case when from_booter then sysinfo end,
        announced_macs = case when from_booter then macs else '{}' end
   from (select server_uuid as of_node, state in ('awaiting_setup', 'setting_up') or disk_layout is not null
@@ -14,7 +15,7 @@ update cn set serial = nullif(trim(case when jsonb_typeof(sysinfo->'Serial Numbe
 drop index cn_by_mac;
 create index cn_by_announced_mac on cn using gin (announced_macs);
 
--- With the claims that are live, oldest expiry first, without their sysinfo.
+-- The view also has the claims that have not expired, ordered by expiry, without their sysinfo.
 drop view cn_loaded;
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,

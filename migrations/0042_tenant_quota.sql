@@ -1,5 +1,6 @@
--- A quota of a tenant caps the sum over its projects, so that a new project lifts nothing. What the projects use together
--- is counted beside what each uses, in the same commit: whoever counts holds the lock quota:<tenant> alone.
+-- A quota of a tenant limits the sum over its projects, so one more project does not raise the limit. The usage of the
+-- tenant is counted in the same commit as the usage of the project. The commit holds the lock quota:<tenant>
+-- exclusively.
 create table tenant_usage (
   tenant_id    uuid primary key references tenant (id) on delete cascade,
   cpu          bigint not null default 0 check (cpu >= 0),
@@ -27,8 +28,8 @@ create table tenant_quota (
 );
 insert into actor_kind values ('tenant-quota', 'tenant_quota', 'tenant_id');
 
--- The limits in force for a tenant or a project: its own quota as a whole, else the defaults {cpu_limit, memory_bytes,
--- disk_bytes, instance_limit}, in which null is unlimited. `own` says which.
+-- The limits of a tenant or a project: its own quota, or else the defaults {cpu_limit, memory_bytes, disk_bytes,
+-- instance_limit}. In the defaults, null means no limit. `own` is true if the limits are its own quota.
 create function limits_of_project(project uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
 language sql stable as $$
@@ -48,7 +49,8 @@ language sql stable as $$
          q.tenant_id is not null
     from (values (tenant)) w(id) left join tenant_quota q on q.tenant_id = w.id $$;
 
--- Which limit would break, or 'true': limits, used and asked are {cpu, memory_bytes, disk_bytes, instances}.
+-- Returns the limit that would be exceeded, or 'true'. limits, used and asked are {cpu, memory_bytes, disk_bytes,
+-- instances}.
 create function quota_broken(limits jsonb, used jsonb, asked jsonb) returns text language sql stable as $$
   select coalesce(
     (select format('%s: limit %s%s, used %s, asked for %s', name, limits->>name,
@@ -60,20 +62,21 @@ create function quota_broken(limits jsonb, used jsonb, asked jsonb) returns text
       order by place limit 1),
     'true') $$;
 
--- {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds project:<id> and quota:<tenant> alone.
+-- {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds project:<id> and quota:<tenant>
+-- exclusively.
 create or replace function guard_quota_has_room(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select quota_broken(to_jsonb(l), to_jsonb(u), args)
        from project_usage u cross join lateral limits_of_project(u.project_id, args->'defaults') l
       where u.project_id = (args->>'project_id')::uuid),
     'true') $$;
--- {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds quota:<tenant> alone.
+-- {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds quota:<tenant> exclusively.
 create function guard_tenant_quota_has_room(args jsonb) returns text language sql volatile as $$
   select quota_broken(to_jsonb(l), to_jsonb(u), args)
     from (values ((args->>'tenant_id')::uuid)) w(id) left join tenant_usage u on u.tenant_id = w.id
    cross join lateral limits_of_tenant(w.id, args->'defaults') l $$;
 
--- Adds to what a project and its tenant use; negative amounts give back.
+-- Adds to the usage of a project and of its tenant. Negative amounts subtract.
 create or replace function effect_quota_use(args jsonb) returns void language plpgsql volatile as $$
 declare
   of_tenant uuid := (select p.tenant_id from project p where p.id = (args->>'project_id')::uuid);

@@ -1,19 +1,19 @@
--- Denials are counted, so that no caller can make the audit chain grow by asking again: the first denial of a caller and an
--- action is audited at once, those of the next minutes as one sum a minute. A row that has counted nothing for a minute is
--- removed.
+-- Denials are counted, so that a caller cannot make the audit chain grow by repeating a request. The first denial of a
+-- caller and an action is audited at once. Later denials are audited as one sum a minute. A row that has counted no
+-- denial for a minute is deleted.
 create table denial_window (
-  -- The caller and the action, and for a login the account.
+  -- The caller and the action; for a login, also the account.
   key        text primary key,
   opened_at  timestamptz not null,
-  -- Since opened_at, without the one that was audited then.
+  -- The denials since opened_at, without the denial that was audited at that time.
   denials    bigint not null default 0 check (denials >= 0),
-  -- Of the last one.
+  -- request_id and audit are of the last denial.
   request_id text not null,
   audit      jsonb not null
 ) with (fillfactor = 50);
 create index denial_window_age on denial_window (opened_at);
 
--- Adds a denial, or a sum of denials when `sum` is given, to the transition log, from where the audit chain takes it.
+-- Adds a denial to the transition log, or a sum of denials if `sum` is given. The audit chain reads the transition log.
 create function audit_denial(of_msg uuid, of_request text, of_audit jsonb, sum jsonb) returns void
 language sql volatile as $$
   insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -51,7 +51,8 @@ begin
    where key = of_key;
 end $$;
 
--- Audits the sums of windows that are over, and removes those that have counted nothing. Answers how many were over.
+-- Audits the sums of ended windows, and deletes the windows that have counted no denial. Returns the number of ended
+-- windows.
 create function close_denials(window_s int) returns int language plpgsql volatile as $$
 declare
   counted denial_window;

@@ -1,5 +1,5 @@
--- An image that a tenant uploads, until it is complete. Then the image refers to the bytes by `berth:<id of the upload>`
--- in source_url, and this row is deleted. The bytes are in a folder or a bucket, not in the database.
+-- An image that a tenant uploads, until the upload is complete. Then the image refers to the bytes by `berth:<id of the
+-- upload>` in source_url, and this row is deleted. The bytes are in a folder or a bucket, not in the database.
 create table image_upload (
   id             uuid primary key,
   incarnation    uuid not null,
@@ -7,7 +7,7 @@ create table image_upload (
   wake_at        timestamptz,
   state          text not null check (state = 'open'),
   tenant_id      uuid not null,
-  -- Uploaded images belong to a tenant as a whole.
+  -- An uploaded image belongs to the whole tenant.
   project_id     uuid check (project_id is null),
   name           text not null,
   description    text not null,
@@ -18,7 +18,7 @@ create table image_upload (
   size_bytes     bigint not null check (size_bytes > 0),
   received_bytes bigint not null check (received_bytes between 0 and size_bytes),
   created_at     timestamptz not null,
-  -- Moves with each part.
+  -- Each part extends it.
   expires_at     timestamptz not null,
   constraint image_upload_tenant_fkey foreign key (tenant_id) references tenant (id) on delete cascade
 );

@@ -1,7 +1,7 @@
 -- What nodes must apply for the VPCs, and what they have applied (docs/networking.md, "Network documents").
 
--- A node's address on the underlay, which carries the packets of VPCs: as its agent reported it, and as an operator set
--- it. Without either, the node has its admin_ip.
+-- The underlay carries the packets of VPCs. A node has an underlay address that its agent reported, and one that an
+-- operator set. If both are null, admin_ip is its underlay address.
 alter table cn
   add column underlay_address inet check (family(underlay_address) = 4),
   add column underlay_mtu int check (underlay_mtu between 1280 and 9216),
@@ -10,11 +10,11 @@ alter table cn
 alter table enrolment_claim
   add column underlay_address inet check (family(underlay_address) = 4),
   add column underlay_mtu int check (underlay_mtu between 1280 and 9216);
--- A pending record has the data of an anonymous registration, so it takes no address.
+-- A pending record contains the data of an anonymous registration, so it does not reserve an address.
 create unique index cn_underlay_address on cn ((coalesce(underlay_address_set, underlay_address)))
   where state <> 'pending';
 
--- With the claims that are live, oldest expiry first, without their sysinfo.
+-- The view again, with the new columns of cn.
 drop view cn_loaded;
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,
@@ -34,17 +34,18 @@ create view cn_loaded as
            where k.server_uuid = cn.server_uuid and k.expires_at > (select berth_now())) as claims
     from cn left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid);
 
--- The bridge in which a node attaches the external side of a gateway.
+-- The bridge to which a node attaches the external side of a gateway.
 alter table cn_nic_tag add column bridge text;
 
--- The router of an external subnet in each family; of existing subnets the first address.
+-- The address of an external subnet's router for each family. Existing subnets get the first address of the block.
 alter table external_subnet add column gateway_ipv4 inet, add column gateway_ipv6 inet;
 update external_subnet set gateway_ipv4 = host(ipv4_block)::inet + 1, gateway_ipv6 = host(ipv6_block)::inet + 1;
 alter table external_subnet
   add check (gateway_ipv4 << ipv4_block::inet),
   add check (gateway_ipv6 << ipv6_block::inet);
 
--- The node that runs a NAT gateway. While it leaves a node, that node may still run it.
+-- host_cn_uuid is the node that runs a NAT gateway. leaving_cn_uuid is a node that the gateway leaves; it may still run
+-- it.
 alter table nat_gateway
   add column host_cn_uuid uuid,
   add column leaving_cn_uuid uuid,
@@ -55,7 +56,8 @@ create index nat_gateway_on_cn on nat_gateway (host_cn_uuid) where host_cn_uuid 
 create index nat_gateway_to_place on nat_gateway (id) where host_cn_uuid is null;
 
 -- One row for each change of what nodes apply for a VPC. The generation of a VPC is the number of its changes that a
--- snapshot sees, so writers do not wait for each other, and two snapshots with one generation see the same.
+-- snapshot sees. So writers do not wait for each other, and two snapshots with the same generation see the same
+-- changes.
 create table vpc_change (
   id     bigint generated always as identity primary key,
   vpc_id uuid not null,
@@ -67,7 +69,7 @@ create index vpc_change_of_vpc on vpc_change (vpc_id);
 create index vpc_change_by_xid on vpc_change (xid);
 insert into vpc_change (vpc_id) select id from vpc;
 
--- The number of a VPC's changes whose rows are deleted.
+-- The number of rows of vpc_change that were deleted for a VPC.
 create table vpc_generation (
   vpc_id     uuid primary key,
   generation bigint not null check (generation > 0)
@@ -88,7 +90,7 @@ create table vpc_realization (
 );
 create index vpc_realization_of_cn on vpc_realization (server_uuid);
 
--- A VPC that is deleted. Its VNI is not used again while a node may have its document.
+-- A deleted VPC. Its VNI is not used again while a node may have its document.
 create table ended_vpc (
   vpc_id uuid primary key,
   vni    int not null
@@ -97,7 +99,8 @@ create index ended_vpc_vni on ended_vpc (vni);
 
 create index nic_in_vpc on nic (vpc_id, instance_id);
 
--- The nodes that have a part of a VPC: the hosts of its NICs, also of stopped instances, and of its NAT gateways.
+-- The nodes that have a part of a VPC: the hosts of its NICs, even of stopped instances, and the hosts of its NAT
+-- gateways.
 create view vpc_node as
   select n.vpc_id, i.host_cn_uuid as server_uuid
     from nic n join instance i on i.id = n.instance_id where i.host_cn_uuid is not null

@@ -1,13 +1,14 @@
--- What can change on an instance after its creation: labels, the protection against deletion, and data disks.
+-- What can change on an instance after its creation: labels, deletion protection and data disks.
 
 alter table instance
   add column labels              jsonb not null default '{}' check (jsonb_typeof(labels) = 'object'),
   add column deletion_protection boolean not null default false;
 
--- A detached data disk stays on the node of its instance, and the guest does not see it. A boot disk is always attached.
+-- A detached data disk stays on the node of its instance, but the guest does not see it. A boot disk is always
+-- attached.
 alter table disk add column attached boolean not null default true check (attached or kind = 'data');
 
--- Operations on data disks occupy the instance, so its disks change one at a time.
+-- An operation on a data disk occupies the instance, so the disks of an instance change one at a time.
 alter table instance drop constraint instance_operation_kind_check;
 alter table instance add constraint instance_operation_kind_check
   check (operation_kind in ('create', 'start', 'stop', 'restart', 'reset', 'retry', 'delete',

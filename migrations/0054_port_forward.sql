@@ -1,6 +1,7 @@
 -- Port forwards of NAT gateways, and the counters of firewall rules (docs/networking.md).
 
--- A TCP or UDP port of a NAT gateway's public address whose connections go to a NIC. It ends with its NIC.
+-- A TCP or UDP port of a NAT gateway's public address. Its connections are forwarded to a NIC. It is deleted with the
+-- NIC.
 create table port_forward (
   id             uuid primary key,
   incarnation    uuid not null,
@@ -30,7 +31,7 @@ create index port_forward_in_vpc on port_forward (vpc_id, id);
 create index port_forward_to_nic on port_forward (nic_id);
 insert into actor_kind values ('port-forward', 'port_forward', 'id');
 
--- The packets that a firewall rule has decided about on one node, as the node last reported them.
+-- The packets to which a node applied a firewall rule, as the node last reported them.
 create table firewall_rule_count (
   rule_id     uuid not null references firewall_rule (id) on delete cascade,
   server_uuid uuid not null references cn (server_uuid) on delete cascade,

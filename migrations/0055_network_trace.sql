@@ -1,5 +1,5 @@
--- Questions to nodes where a packet stops. A node gets its questions with its poll for network documents, and the
--- process that asked reads the answer. Rows are deleted after a minute.
+-- Traces (docs/networking.md, "Traces"): questions to nodes about where a packet stops. A node gets its questions by
+-- its poll for network documents. The process that asked reads the answer. Rows are deleted after a minute.
 create table network_trace (
   id          uuid primary key,
   server_uuid uuid not null,

@@ -1,5 +1,5 @@
--- The migrations of instances between nodes. A row ends once: completed, failed or aborted. The node of an instance
--- changes in the commit that ends its migration as completed.
+-- Migrations of instances between nodes. A row ends once, as completed, failed or aborted. The commit that completes a
+-- migration also changes the node of the instance.
 alter table migration
   add column live boolean,
   add column created_at timestamptz,
@@ -12,8 +12,8 @@ alter table migration
 create index migration_to_cn on migration (target_cn) where instance_id is not null
   and state not in ('completed', 'failed', 'aborted');
 
--- The nodes that have a part of a VPC: the hosts of its NICs, also of stopped instances, the targets of their
--- migrations, and the hosts of its NAT gateways.
+-- The nodes that have a part of a VPC: the hosts of its NICs, even of stopped instances, the target nodes of migrations
+-- of these instances, and the hosts of its NAT gateways.
 create or replace view vpc_node as
   select n.vpc_id, i.host_cn_uuid as server_uuid
     from nic n join instance i on i.id = n.instance_id where i.host_cn_uuid is not null
@@ -23,7 +23,7 @@ create or replace view vpc_node as
   union
   select vpc_id, host_cn_uuid from nat_gateway where host_cn_uuid is not null;
 
--- All kinds of operations that occupy an instance.
+-- A migration occupies its instance.
 alter table instance drop constraint instance_operation_kind_check;
 alter table instance add constraint instance_operation_kind_check
   check (operation_kind in ('create', 'start', 'stop', 'restart', 'reset', 'retry', 'delete',

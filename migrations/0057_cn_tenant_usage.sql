@@ -1,6 +1,6 @@
--- How many instances of each tenant a node hosts. Placement compares these numbers; counting the instances for each
--- placement would take longer with each instance of the site. The trigger count_host (functions/count_host.sql) keeps
--- the rows.
+-- The number of instances of each tenant on a node. Placement compares these numbers. To count the instances for each
+-- placement would take longer with each instance of the site. The trigger count_host (functions/count_host.sql)
+-- maintains the rows.
 create table cn_tenant_usage (
   server_uuid uuid not null,
   tenant_id uuid not null,

@@ -1,7 +1,7 @@
--- Labels of nodes, such as rack=a3, by which operators list, drain and upgrade nodes.
+-- Labels of nodes, such as rack=a3. Operators list, drain and upgrade nodes by label.
 alter table cn_placement add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 
--- The same columns; the placement settings have the labels too.
+-- The view has the same columns. `placement` also contains the labels.
 create or replace view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,
          jsonb_build_object(

@@ -1,8 +1,8 @@
 -- Usage of projects by day, and load of instances (docs/tenancy.md, "Usage by day"; docs/instances.md, "Load").
 
--- The times in which a resource occupied something. A trigger writes them in the commit that changes the resource, so a
--- repeated request and a restart of the server count nothing twice. There is no foreign key: the usage of a deleted
--- resource, project or tenant is still billed. usage_close deletes spans of closed days.
+-- The periods in which a resource used something. A trigger writes them in the commit that changes the resource. So a
+-- repeated request or a restart of the server is not counted twice. There is no foreign key, because the usage of a
+-- deleted resource, project or tenant is still billed. usage_close deletes the periods of closed days.
 create table usage_span (
   id           bigint generated always as identity primary key,
   tenant_id    uuid not null,
@@ -21,7 +21,7 @@ create index usage_span_of_resource on usage_span (resource, resource_id, ended_
 create index usage_span_of_project on usage_span (project_id, began_at);
 create index usage_span_ended on usage_span (ended_at) where ended_at is not null;
 
--- The body is in migrations/functions.
+-- The body of this function is in migrations/functions.
 create function usage_follow() returns trigger language plpgsql as $$ begin return null; end $$;
 create trigger usage_of_new after insert on instance for each row execute function usage_follow();
 create trigger usage_of_changed after update on instance for each row
@@ -57,7 +57,7 @@ create table usage_traffic (
 create index usage_traffic_of_project on usage_traffic (project_id, day);
 create index usage_traffic_of_day on usage_traffic (day);
 
--- The sums of closed days, which never change.
+-- The sums of closed days. They never change.
 create table usage_day (
   project_id           uuid not null,
   day                  date not null,
@@ -75,7 +75,7 @@ create index usage_day_in_order on usage_day (day);
 create table usage_closed (one boolean primary key default true check (one), day date not null);
 insert into usage_closed (day) values ((berth_now() at time zone 'UTC')::date - 1);
 
--- Usage counts from this migration on.
+-- Usage is counted from this migration on.
 insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips,
                         began_at)
   select tenant_id, project_id, 'instance', id, cpu, memory_bytes, 0, 0, berth_now()
@@ -88,11 +88,12 @@ insert into usage_counter
     from instance_metrics m join instance i on i.id = m.instance_id
    where i.host_cn_uuid is not null order by m.instance_id, m.at desc;
 
--- Whether the node made the values up.
+-- Whether the values are simulated, not measured.
 alter table instance_metrics add column simulated boolean not null default false;
 
--- What an instance used in each minute of six hours and in each hour of seven days. There is no foreign key, for the
--- reason of instance_metrics. Rates are null if the machine started again and nothing of the period could be measured.
+-- What an instance used in each minute of the last six hours and in each hour of the last seven days. There is no
+-- foreign key, for the same reason as in instance_metrics. Rates are null if the machine restarted and no part of the
+-- period could be measured.
 create table instance_load (
   instance_id                    uuid not null,
   step                           text not null check (step in ('minute', 'hour')),
@@ -108,7 +109,7 @@ create table instance_load (
   primary key (instance_id, step, at)
 );
 create index instance_load_age on instance_load (step, at);
--- The last minute and the last hour that were summarized.
+-- The last minute and the last hour that are summarized.
 create table instance_load_done (step text primary key, at timestamptz not null);
 insert into instance_load_done
   select step, date_trunc(step, berth_now(), 'UTC') - ('1 ' || step)::interval from unnest(array['minute', 'hour']) step;

@@ -1,19 +1,19 @@
--- What keeps the cost of a query from growing with the age of the system.
+-- Indexes and tables that keep the cost of a query from growing with the age of the system.
 
--- Open operations: lists by state, the drains and the doctor read them among all ended ones.
+-- Finds open operations. Lists by state, drains and the doctor read them without reading the ended operations.
 create index saga_open on saga (created_at desc, id desc) where state in ('running', 'unwinding', 'stuck');
 
--- The list of operations of a kind, newest first.
+-- For the list of the operations of one kind, newest first.
 create index saga_of_kind on saga (saga, created_at desc, id desc);
 
--- The list of jobs by state. Nearly all jobs are completed, and a page of these needs no index.
+-- For the list of jobs by state. Nearly all jobs are completed, so a page of completed jobs needs no index.
 create index job_unusual on job (state, seq desc) where state <> 'completed';
 
--- Ended operations by their age: their retention finds the oldest ones.
+-- Ended operations by age. Retention finds the oldest ones.
 create index saga_ended on saga (done_at) where done_at is not null;
 
--- How far the transition log is dropped. Transitions older than dropped_before are dropped, except the last one of each
--- record. A sweep continues at the transition after next_id, and begins again at the oldest one.
+-- The progress of the deletion of old transitions. Transitions older than dropped_before are deleted, except the last
+-- one of each record. A sweep continues at the id next_id. The next sweep starts at the oldest transition.
 create table log_retention (
   only_row       boolean primary key default true check (only_row),
   dropped_before timestamptz,
@@ -21,8 +21,8 @@ create table log_retention (
 );
 insert into log_retention default values;
 
--- The audit archive: the oldest events of the chain, a thousand in a segment, compressed. The statement of a segment
--- names its events, their first and last hash and the digest of the content, and has a signature of the server.
+-- The audit archive: the oldest events of the chain, compressed, a thousand events in each segment. The server signs a
+-- statement about each segment: its events, their first and last hash, and the digest of the content.
 create table audit_segment (
   number      int primary key check (number >= 0),
   first_seq   bigint not null unique,
@@ -36,7 +36,7 @@ create table audit_segment (
   content     bytea not null
 );
 
--- The server reads them. Only the functions log_drop and audit_archive write them, with the rights of their owner.
+-- The server may read both tables. Only log_drop and audit_archive write them, with the rights of their owner.
 do $$ begin
   if exists (select from pg_roles where rolname = 'berth_app') then
     revoke all on log_retention, audit_segment from berth_app;

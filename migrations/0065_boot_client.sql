@@ -1,4 +1,4 @@
--- The last netboot request of each machine: docs/booting.md, "Netboot requests". Its values prove nothing.
+-- The last netboot request of each machine (docs/booting.md, "Netboot requests"). Its values are not authenticated.
 create table boot_client (
   mac           text primary key references boot_record (mac) on delete cascade,
   arch          integer check (arch between 0 and 65535),

@@ -1,4 +1,4 @@
--- Labels of the objects in networks of tenants, by which their lists are filtered.
+-- Labels of the objects in tenants' networks. Lists can be filtered by label.
 alter table vpc          add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table subnet       add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table route_table  add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');

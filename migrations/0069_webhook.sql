@@ -21,8 +21,8 @@ create table webhook (
 create index webhook_in_project on webhook (project_id, id);
 insert into actor_kind values ('webhook', 'webhook', 'id');
 
--- When the oldest waiting delivery of a webhook is sent. One process at a time sends to a webhook: it holds the claim
--- until due_at. Null: nothing waits.
+-- due_at is the time at which the oldest pending delivery of a webhook is sent. Null: no delivery is pending. Only one
+-- process at a time sends to a webhook: it holds the claim until due_at.
 create table webhook_queue (
   webhook_id uuid primary key references webhook (id) on delete cascade,
   tenant_id  uuid not null,
@@ -31,7 +31,7 @@ create table webhook_queue (
 ) with (fillfactor = 50);
 create index webhook_queue_due on webhook_queue (due_at) where due_at is not null;
 
--- An event on its way to a webhook. Deliveries are sent in the order of their numbers.
+-- An event that is sent to a webhook. Deliveries are sent in the order of their numbers.
 create table webhook_delivery (
   id           uuid primary key default gen_random_uuid(),
   number       bigint generated always as identity,
@@ -43,7 +43,7 @@ create table webhook_delivery (
   last_status  int,
   last_reason  text,
   created_at   timestamptz not null default berth_now(),
-  -- The begin of the time in which it is sent again: created_at, or the time of the last redelivery.
+  -- The start of the period of retries: created_at, or the time of the last redelivery.
   begun_at     timestamptz not null default berth_now(),
   attempted_at timestamptz,
   ended_at     timestamptz check ((ended_at is null) = (state = 'pending'))

@@ -1,4 +1,5 @@
--- Placement groups: instances of a project that placement keeps apart or together (docs/instances.md, "Placement groups").
+-- Placement groups: instances of a project that placement separates or keeps together (docs/instances.md, "Placement
+-- groups").
 
 create table placement_group (
   id          uuid primary key,

@@ -1,2 +1,2 @@
--- The list of nodes, in the order of registration: a page reads its own rows only, not all nodes.
+-- For the list of nodes in the order of registration: a page reads only its own rows.
 create index cn_by_registration on cn (registered_at, server_uuid);

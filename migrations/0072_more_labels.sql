@@ -1,10 +1,10 @@
--- Labels of the other objects of tenants, by which their lists are filtered.
+-- Labels of the other objects of tenants. Lists can be filtered by label.
 alter table project       add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table ssh_key       add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table image         add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table firewall_rule add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table floating_ip   add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
--- Disks and snapshots of disks.
+-- Disks and snapshots are rows of this table.
 alter table disk          add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table nic           add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 

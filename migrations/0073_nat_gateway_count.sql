@@ -1,4 +1,4 @@
--- The connections that a NAT gateway has begun on one node, as the node last reported them.
+-- The number of connections that started through a NAT gateway on one node, as the node last reported it.
 create table nat_gateway_count (
   nat_gateway_id uuid not null references nat_gateway (id) on delete cascade,
   server_uuid    uuid not null references cn (server_uuid) on delete cascade,

@@ -1,2 +1,3 @@
--- When a webhook was last enabled again. It gets no event from before that time. Null: never disabled.
+-- When a webhook was last enabled again. The webhook gets no event from before that time. Null: it was never enabled
+-- again.
 alter table webhook add column enabled_at timestamptz;

@@ -1,5 +1,5 @@
--- The setup script that a booter delivered to a machine: docs/booting.md, "Two booters on one network". Another booter
--- accepts the calls of the script by the SHA-256 of its token. The token itself is never stored.
+-- The setup script that a booter delivered to a machine (docs/booting.md, "Two booters on one network"). Another booter
+-- accepts the calls of this script by the SHA-256 of the script's token. The token itself is never stored.
 alter table cn add column setup_delivery jsonb check (jsonb_typeof(setup_delivery) = 'object');
 create index cn_setup_token on cn ((setup_delivery->>'token_sha256')) where setup_delivery is not null;
 

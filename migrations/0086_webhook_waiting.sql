@@ -1,6 +1,7 @@
--- How many deliveries of a webhook are pending. webhook_follow compares this number with its limit; to count the rows of
--- many full queues takes longer than a statement may take. The trigger webhook_count keeps the number. Its body is also
--- in functions. The lock on webhook_delivery, which `create trigger` takes, makes the first count exact.
+-- The number of pending deliveries of a webhook. webhook_follow compares this number with its limit. To count the rows
+-- of many full queues takes longer than the time limit of a statement. The trigger webhook_count maintains the number.
+-- The body of its function is also in migrations/functions. `create trigger` locks webhook_delivery, so the first count
+-- is exact.
 alter table webhook_queue add column waiting bigint not null default 0;
 create function webhook_count() returns trigger language plpgsql as $$
 begin

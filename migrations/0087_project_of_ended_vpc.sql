@@ -1,3 +1,3 @@
--- The project of a deleted VPC: a node that still has the VPC can hold the floating IPs of this project only. Null for a
--- VPC that an earlier release deleted.
+-- The project of a deleted VPC. A node that still has the VPC can have floating IPs of this project only. Null if an
+-- earlier release deleted the VPC.
 alter table ended_vpc add column project_id uuid;

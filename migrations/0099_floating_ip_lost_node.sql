@@ -1,6 +1,6 @@
--- During an attach, prior_cn without prior_nic_id is the node of an old binding whose instance was deleted by force. This
--- node may still answer for the address. A process of an earlier release reads such a row as an attach without an old
--- binding.
+-- During an attach, the record may have prior_cn without prior_nic_id. Then prior_cn is the node of an old binding
+-- whose instance was deleted by force. This node may still answer for the address. A process of an earlier release
+-- reads such a row as an attach without an old binding.
 alter table floating_ip
   drop constraint floating_ip_prior_whole,
   add constraint floating_ip_prior_whole check (
