@@ -50,7 +50,8 @@ export function createdSubnet(
     name,
     description: "",
     ipv4_block: block,
-    ipv6_block: null,
+    // Floating IPs are of IPv6, because the fixed pool of IPv4 is too small. So NICs need IPv6 addresses.
+    ipv6_block: block.replace(/^10\.0\.(\d)\.0\/24$/, "fd00:0:0:a$1::/64"),
     plan: PLAN,
   };
 }
@@ -101,7 +102,7 @@ export function createdInstance(g: Place, newId: () => string, name: string): Me
       subnet_id: g.subnet,
       vpc_id: g.vpc,
       ipv4_token: `address:${newId()}`,
-      ipv6_token: null,
+      ipv6_token: `address:${newId()}`,
     }],
     boot_disk: { id: newId(), size_bytes: 2 ** 30 },
     quota_defaults: NO_QUOTA_DEFAULTS,
