@@ -18,6 +18,7 @@ export const LONG = [
   "tests/booter/script-retry.test.ts",
   "tests/booter/two-booters.test.ts",
   "tests/simulator/second-half.test.ts",
+  "tests/stress/pairs.test.ts",
   "tests/http/generated-client.test.ts",
   "tests/processes/agent-poll.test.ts",
   "tests/processes/two-servers.test.ts",
