@@ -70,8 +70,11 @@ test(
     });
     await own.show("/audit");
     await own.page.getByRole("gridcell", { name: `user ${actorOf(0)}` }).waitFor();
+    // The console reads everything again when its stream of changes begins, so it may ask twice for an actor.
+    const actors = () => [...new Set(asked)];
+    await expect.poll(actors).toEqual(Array.from({ length: 30 }, (_, n) => actorOf(n)));
     await own.settled();
-    expect(asked).toEqual(Array.from({ length: 30 }, (_, n) => actorOf(n)));
+    expect(actors()).toHaveLength(30);
     await own.page.context().close();
   },
   LIMIT_MS,
