@@ -3689,7 +3689,9 @@ AS $function$
     join external_subnet e on e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address
     join nat_gateway o on o.vpc_id = g.vpc_id and o.id <> g.id and o.host_cn_uuid is not null
     join external_subnet x on x.ipv4_block >>= o.public_address or x.ipv6_block >>= o.public_address
-   where g.id = gateway_id and (x.nic_tag, coalesce(x.vlan_id, 0)) <> (e.nic_tag, coalesce(e.vlan_id, 0)) $function$;
+    left join cn_nic_tag t on t.server_uuid = o.host_cn_uuid and t.name = e.nic_tag
+    left join cn_nic_tag u on u.server_uuid = o.host_cn_uuid and u.name = x.nic_tag
+   where g.id = gateway_id and (u.bridge, x.vlan_id) is distinct from (t.bridge, e.vlan_id) $function$;
 
 CREATE OR REPLACE FUNCTION public.nodes_to_place(at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS TABLE(now timestamp with time zone, server_uuid uuid, hostname text, state text, role text, last_seen timestamp with time zone, placement jsonb, traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint, unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamp with time zone)

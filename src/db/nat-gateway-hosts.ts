@@ -1,8 +1,12 @@
 // Reads the NAT gateways that must leave their node or need one, and the nodes that may run them (docs/networking.md,
 // "Where NAT gateways run").
 import type { Candidate, Homeless, Part, Unfit } from "../lib/placement/nat-gateway-host.ts";
+import { SERVED } from "./network-content.ts";
 import type { Db } from "./pool.ts";
 
+// A node of two networks uses the network of the lowest address (src/db/network-content.ts), so only the gateways in
+// the other network leave the node. Two networks share a node if a process of an earlier release chose the node, or if
+// the node reports another bridge.
 const UNFIT = `
   select g.id, g.host_cn_uuid as server_uuid
     from nat_gateway g
@@ -16,7 +20,16 @@ const UNFIT = `
                       and exists (select from external_subnet e
                                     join cn_nic_tag t on t.server_uuid = g.host_cn_uuid and t.name = e.nic_tag
                                                      and t.bridge is not null
-                                   where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address), false)
+                                   where (e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address)
+                                     and jsonb_build_array(t.bridge, e.vlan_id) = (
+                                       select (array_agg(jsonb_build_array(u.bridge, x.vlan_id)
+                                                         order by o.public_address))[1]
+                                         from nat_gateway o
+                                         join external_subnet x on x.ipv4_block >>= o.public_address
+                                                                or x.ipv6_block >>= o.public_address
+                                         join cn_nic_tag u on u.server_uuid = o.host_cn_uuid and u.name = x.nic_tag
+                                                          and u.bridge is not null
+                                        where o.vpc_id = g.vpc_id and o.host_cn_uuid = g.host_cn_uuid)), false)
    order by g.id limit $2`;
 
 /** Lists gateways whose node may no longer run them, for example because it was not seen for `live_s`. */
@@ -72,4 +85,24 @@ const CANDIDATES = `
 /** Lists the nodes that may run gateways on these NIC tags. */
 export async function listCandidates(db: Db, live_s: number, nic_tags: readonly string[]): Promise<Candidate[]> {
   return (await db.query<Candidate>(CANDIDATES, [live_s, nic_tags])).rows;
+}
+
+const FLOATING = `
+  select distinct u.server_uuid
+    from nat_gateway g
+    join external_subnet e on e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address
+    join nic n on n.vpc_id = g.vpc_id
+    join instance i on i.id = n.instance_id
+    join floating_ip f on f.attached_to = n.id and ${SERVED}
+    join external_subnet x on x.ipv4_block >>= f.address or x.ipv6_block >>= f.address
+    join cn_nic_tag u on u.server_uuid = i.host_cn_uuid and u.name = x.nic_tag and u.bridge is not null
+    join cn_nic_tag t on t.server_uuid = i.host_cn_uuid and t.name = e.nic_tag
+   where g.id = $1 and (u.bridge, x.vlan_id) is distinct from (t.bridge, e.vlan_id)`;
+
+/**
+ * Lists the nodes that serve floating IPs of the gateway's VPC in another external network. If one of them gets the
+ * gateway, nothing answers for these floating IPs any more.
+ */
+export async function listFloatingNodes(db: Db, gateway_id: string): Promise<string[]> {
+  return (await db.query<{ server_uuid: string }>(FLOATING, [gateway_id])).rows.map((row) => row.server_uuid);
 }

@@ -22,7 +22,7 @@ export type CurrentNetwork = {
 };
 
 /** Whether the documents of the NIC's node contain the floating IP `f`. See servedNic in actors/floating-ip. */
-const SERVED = `(f.operation_id is null or f.operation_kind = 'attach' and f.reclaimed_as is null
+export const SERVED = `(f.operation_id is null or f.operation_kind = 'attach' and f.reclaimed_as is null
                  and (f.prior_cn is null or f.prior_nic_id = f.attached_to))`;
 
 const vpcsOfNodes = (among: string) => `

@@ -21,7 +21,7 @@ import {
 import { storeRuleCounts } from "../db/rule-counts.ts";
 import { storeNicTags } from "../db/nic-tags.ts";
 import { listHostlessGateways } from "../db/hostless-gateways.ts";
-import { listCandidates, listHomeless, listUnfit } from "../db/nat-gateway-hosts.ts";
+import { listCandidates, listFloatingNodes, listHomeless, listUnfit } from "../db/nat-gateway-hosts.ts";
 import type { Db } from "../db/pool.ts";
 import { releaseResting } from "../db/resting-addresses.ts";
 import type { NatGatewayHostsOptions } from "../workers/nat-gateway-hosts.ts";
@@ -175,6 +175,7 @@ export function natGatewayPorts(db: Db, engine: Pick<Engine, "send">): Omit<NatG
     unfit: (live_s, rows_max) => listUnfit(db, live_s, rows_max),
     homeless: (fence_s, part) => listHomeless(db, fence_s, part),
     candidates: (live_s, nic_tags) => listCandidates(db, live_s, nic_tags),
+    floating: (id) => listFloatingNodes(db, id),
     send: (id, message) => engine.send({ kind: "nat-gateway", id }, message),
     releaseAddresses: (fence_s, rows_max) => releaseResting(db, fence_s, rows_max),
   };

@@ -19,6 +19,8 @@ export type NatGatewayHostsOptions = {
   readonly unfit: (live_s: number, rows_max: number) => Promise<readonly Unfit[]>;
   readonly homeless: (fence_s: number, part: Part) => Promise<readonly Homeless[]>;
   readonly candidates: (live_s: number, nic_tags: readonly string[]) => Promise<readonly Candidate[]>;
+  /** Lists the nodes that serve floating IPs of the gateway's VPC in another external network. */
+  readonly floating: (id: string) => Promise<readonly string[]>;
   readonly send: (id: string, message: HostMessage) => Promise<unknown>;
   /** Releases the addresses of deleted gateways that no node can still run. */
   readonly releaseAddresses: (fence_s: number, rows_max: number) => Promise<void>;
@@ -33,7 +35,7 @@ const ROWS_MAX = 500;
 const EVERY_MS = 1_000;
 
 export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
-  const { unfit, homeless, candidates, send, releaseAddresses, ports, rows_max = ROWS_MAX } = options;
+  const { unfit, homeless, candidates, floating, send, releaseAddresses, ports, rows_max = ROWS_MAX } = options;
   /**
    * The gateways without a node. Each value is the generation of the VPC at the time when this process first saw that
    * the gateway has no node. The key is the gateway's id and the time at which the gateway left its last node.
@@ -73,7 +75,10 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
     const nodes = (await candidates(CN_LIVE_S, tags)).map((node) => ({ ...node }));
     for (const { id, nic_tag, barred, left_at } of free) {
       const eligible = nodes.filter((node) => node.nic_tag === nic_tag && !barred.includes(node.server_uuid));
-      const [best] = eligible.sort((a, b) => a.gateways - b.gateways);
+      // On such a node the gateway ends the floating IPs, so other nodes are better.
+      const last = new Set(eligible.length > 1 ? await floating(id) : []);
+      const rank = ({ server_uuid }: Candidate) => last.has(server_uuid) ? 1 : 0;
+      const [best] = eligible.sort((a, b) => rank(a) - rank(b) || a.gateways - b.gateways);
       if (nic_tag === null || best === undefined) continue;
       for (const node of nodes) if (node.server_uuid === best.server_uuid) node.gateways += 1;
       const { server_uuid } = best;

@@ -1,5 +1,6 @@
-// Tests that two NAT gateways of one VPC in different external networks never run on one node: the router of a VPC has
-// only one external network on each node (docs/networking.md, "Where NAT gateways run").
+// Tests that two NAT gateways of one VPC in different external networks never run on one node, and that a gateway
+// avoids nodes that serve floating IPs of the VPC in another network: the router of a VPC has only one external network
+// on each node (docs/networking.md, "Where NAT gateways run").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -11,25 +12,35 @@ import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./net
 let f: NetworkFixture;
 beforeAll(async () => {
   f = await openNetworkFixture();
-  okOf(await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } }));
+  for (const name of ["external", "second"]) {
+    okOf(await f.t.call("POST", "/v1/system/nic-tags", { body: { name, mtu: 1_500 } }));
+  }
 });
 afterAll(() => f.t.close());
 
-async function subnet(name: string, ipv4_block: string, vlan_id: number | null): Promise<string> {
-  const body = { name, nic_tag: "external", vlan_id, ipv4_block };
+async function subnet(name: string, ipv4_block: string, vlan_id: number | null, nic_tag = "external"): Promise<string> {
+  const body = { name, nic_tag, vlan_id, ipv4_block };
   return okOf(await f.t.call("POST", "/v1/system/external-subnets", { body })).id;
 }
-async function beEdge(node: NetworkNode): Promise<void> {
-  okOf(await f.t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: "edge" } }));
-  const nic_tags = [{ name: "external", physical_nic: "eno2", vlan_id: null, mtu: 1_500, bridge: "br-ext" }];
+/** Reports the bridges of the node by NIC tag. */
+async function bridges(node: NetworkNode, of: Readonly<Record<string, string>>): Promise<void> {
+  const fields = { physical_nic: "eno2", vlan_id: null, mtu: 1_500 };
+  const nic_tags = Object.entries(of).map(([name, bridge]) => ({ name, bridge, ...fields }));
   okOf(await node.call("POST", "/v1/agent/nic-tags", { nic_tags }));
+}
+async function beEdge(node: NetworkNode, role = "edge"): Promise<void> {
+  okOf(await f.t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role } }));
+  await bridges(node, { external: "br-ext" });
   await node.alive();
 }
 const create = async (name: string, network_id: string): Promise<NatGateway> =>
   okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name, network_id } }));
 const hostOf = async ({ id }: NatGateway) => okOf(await f.call("GET", `/v1/nat-gateways/${id}`)).host_cn_uuid;
-const runsOn = (gateway: NatGateway, node: NetworkNode) =>
-  expect.poll(() => hostOf(gateway), { timeout: 5_000, interval: 50 }).toBe(node.server_uuid);
+const runsOn = (gateway: NatGateway, node: NetworkNode | null) =>
+  expect.poll(() => hostOf(gateway), { timeout: 5_000, interval: 50 }).toBe(node?.server_uuid ?? null);
+/** The external subnets by VLAN, and the gateways. Node two runs `one` and `same`, the idle node runs `other`. */
+let networks: { readonly seven: string; readonly eight: string };
+let gateways: { readonly one: NatGateway; readonly other: NatGateway; readonly same: NatGateway };
 
 test("a gateway in another VLAN waits for another edge node, and the server says why; one in the same VLAN does not", async () => {
   const [first, second, third] = [
@@ -42,6 +53,8 @@ test("a gateway in another VLAN waits for another edge node, and the server says
   await runsOn(one, f.two);
   const other = await create("other", second!);
   const same = await create("same", third!);
+  networks = { seven: first!, eight: second! };
+  gateways = { one, other, same };
   await runsOn(same, f.two);
   await f.t.plane.pass();
   expect(await hostOf(other)).toBeNull();
@@ -68,4 +81,50 @@ test("a gateway in another VLAN waits for another edge node, and the server says
     [7, "198.51.100.1"],
     [8, "198.51.100.17"],
   ]);
+});
+
+test("if two networks share a node, only the gateways of the network that the node does not use leave it", async () => {
+  const { one, other, same } = gateways;
+  // Each change of a gateway's node increments the version.
+  const version = async ({ id }: NatGateway) =>
+    (await f.t.db.query("select version from nat_gateway where id = $1", [id])).rows[0].version;
+  const before = await Promise.all([one, same].map(version));
+  // A process of an earlier release chose node two for a gateway in another VLAN.
+  await f.t.db.query("update nat_gateway set host_cn_uuid = $2 where id = $1", [other.id, f.two.server_uuid]);
+  await runsOn(other, null);
+  await f.apply(f.two);
+  await runsOn(other, f.idle);
+  expect(await Promise.all([one, same].map(hostOf))).toEqual([f.two.server_uuid, f.two.server_uuid]);
+  expect(await Promise.all([one, same].map(version))).toEqual(before);
+});
+
+test("a gateway gets a node that serves a floating IP of the VPC in another network only if no other node is eligible", async () => {
+  await beEdge(f.one, "both");
+  const body = { name: "www", network_id: networks.seven };
+  const ip = okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body }));
+  const attach = f.call("POST", `/v1/floating-ips/${ip.id}/attach`, { body: { nic_id: f.web.nic.id } });
+  await f.one.done(attach, "fip_claim");
+  // Node one runs no gateway, and the idle node runs one.
+  const fourth = await create("fourth", networks.eight);
+  await runsOn(fourth, f.idle);
+  const cordon = (cordoned: boolean) =>
+    f.t.call("PATCH", `/v1/cns/${f.idle.server_uuid}/placement`, { body: { cordoned } });
+  okOf(await cordon(true));
+  const fifth = await create("fifth", networks.eight);
+  await runsOn(fifth, f.one);
+  okOf(await cordon(false));
+});
+
+test("two NIC tags with one bridge and the same VLAN are one network, and with two bridges two networks", async () => {
+  await bridges(f.two, { external: "br-ext", second: "br-ext" });
+  const gateway = await create("second tag", await subnet("second seven", "198.51.100.48/28", 7, "second"));
+  await runsOn(gateway, f.two);
+  const [document] = (await f.poll(f.two)).vpcs;
+  expect(document?.nat_gateways.map(({ nat_gateway_id }) => nat_gateway_id)).toContain(gateway.id);
+  const vlan = await create("second VLAN", await subnet("second nine", "198.51.100.64/28", 9, "second"));
+  await f.t.plane.pass();
+  expect(await hostOf(vlan)).toBeNull();
+  await bridges(f.two, { external: "br-ext", second: "br-two" });
+  await runsOn(gateway, null);
+  expect(await hostOf(gateways.one)).toBe(f.two.server_uuid);
 });

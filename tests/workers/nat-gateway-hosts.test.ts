@@ -23,6 +23,7 @@ function openWorker(gateways: () => readonly Homeless[]) {
     homeless: (_fence_s, { rows_max, after }) =>
       Promise.resolve(gateways().filter(({ id }) => after === null || id > after).slice(0, rows_max)),
     candidates: () => Promise.resolve([{ server_uuid: "n", nic_tag: "external", gateways: 0 }]),
+    floating: () => Promise.resolve([]),
     send: (id) => Promise.resolve(placed.push(id)),
     releaseAddresses: () => Promise.resolve(),
     ports: { report: (message, error) => expect.fail(`${message}: ${error}`) },
@@ -53,4 +54,24 @@ test("the generation at which a gateway was first seen without a node is known i
   applied_generation = 2;
   for (let count = 0; count < 2; count++) await pass();
   expect(placed).toEqual(["c"]);
+});
+
+test("a gateway gets a node that its VPC uses in another network only if no other node is eligible", async () => {
+  const of = async (nodes: readonly string[]) => {
+    const hosts: string[] = [];
+    const { pass } = createNatGatewayHosts({
+      unfit: () => Promise.resolve([]),
+      homeless: () => Promise.resolve([gateway("a", { nic_tag: "external" })]),
+      candidates: () =>
+        Promise.resolve(nodes.map((server_uuid, gateways) => ({ server_uuid, nic_tag: "external", gateways }))),
+      floating: () => Promise.resolve(["uses"]),
+      send: (_id, { server_uuid }) => Promise.resolve(hosts.push(server_uuid)),
+      releaseAddresses: () => Promise.resolve(),
+      ports: { report: (message, error) => expect.fail(`${message}: ${error}`) },
+    });
+    await pass();
+    return hosts;
+  };
+  expect(await of(["uses", "busy", "busier"])).toEqual(["busy"]);
+  expect(await of(["uses"])).toEqual(["uses"]);
 });
