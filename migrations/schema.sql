@@ -2911,6 +2911,11 @@ AS $function$
     union all
     (select format('network pool %s (%s)', p.name, p.id) from network_pool_network n
        join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 6)
+    union all
+    (select format('address %s of a deleted nat gateway on node %s', host(r.address), r.leaving_cn_uuid)
+       from pool p join resting_address r on r.address <<= p.network
+      where p.id in ('external:' || (args->>'id') || ':v4', 'external:' || (args->>'id') || ':v6')
+      order by r.address limit 6)
     limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_external_subnets_exist(args jsonb)

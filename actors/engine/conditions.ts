@@ -135,7 +135,9 @@ export const GUARDS = {
   external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
     "no block overlaps an external subnet, and a block overlaps a fixed pool only if it is the pool's whole block",
   ),
-  external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
+  external_subnet_is_unused: define<{ readonly id: Uuid }>(
+    "nothing uses the external subnet, and no node can still answer for an address as in external_subnet_is_off_nodes",
+  ),
   external_subnet_is_off_nodes: define<{ readonly id: Uuid }>(
     "no node can still answer for an address of the external subnet's own pools that a deleted NAT gateway had",
   ),

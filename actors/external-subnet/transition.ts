@@ -87,15 +87,16 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     note: ["name"],
     parts: ({ id, ipv4_block, ipv6_block }) => [
       lock(lockKey("external-subnet", id)),
-      guard(
-        "external_subnet_is_unused",
-        { id },
-        `external subnet ${id} is still used by <WHAT>, which must be deleted first`,
-      ),
+      // The first guard is only for the text of the refusal. The second one also refuses what the first one refuses.
       guard(
         "external_subnet_is_off_nodes",
         { id },
         `<WHAT>, which a deleted nat gateway had from external subnet ${id}; wait until the node has stopped the gateway`,
+      ),
+      guard(
+        "external_subnet_is_unused",
+        { id },
+        `external subnet ${id} is still used by <WHAT>, which must be deleted first`,
       ),
       effect("external_network_changed", { ipv4_block, ipv6_block }),
       ...dropPool(id, "v4", ipv4_block),

@@ -7,25 +7,38 @@ import type { Db } from "./pool.ts";
 // one, do not contain the gateway.
 const NOTE = "update resting_address set generation = berth_vpc_generation(vpc_id) where generation is null";
 
-// The same condition as isOff. One address per statement, so that two processes cannot deadlock. The networks of pools
-// do not overlap, so at most one pool contains the address.
-const RELEASE = `
-  with off as (
+// The same condition as isOff.
+const OFF = `
     select address from (select g.address, g.generation, ${LAST_NODE_STATE} from resting_address g ${LAST_NODE}) g
-     where is_fenced or applied_generation is null or applied_generation >= generation
-     order by address limit 1
-  ), gone as (
+     where (is_fenced or applied_generation is null or applied_generation >= generation)`;
+
+const LIST = `${OFF} order by address limit $2`;
+
+// One address per statement, so that two processes cannot deadlock. The networks of pools do not overlap, so at most
+// one pool contains the address. A process of an earlier release could delete the external subnet of the address. If
+// the subnet was created again, its new pool has the address already, or has allocated it.
+const RELEASE = `
+  with off as (${OFF} and address = $2), gone as (
     delete from resting_address r using off where r.address = off.address returning r.address
   )
-  select (select berth_release(p.id, host(g.address)) from pool p where p.network >>= g.address) from gone g`;
+  select (select berth_release(p.id, host(g.address)) from pool p
+           where p.network >>= g.address
+             and not exists (select from public_address a where a.address = g.address)
+             and not exists (select from pool_range f where f.pool_id = p.id
+                                and g.address - p.base between f.low and f.high))
+    from gone g`;
 
 /**
  * Releases at most `rows_max` addresses whose last node can no longer run the deleted gateway. `fence_s` is the silence
- * after which a node certainly runs no gateway.
+ * after which a node certainly runs no gateway. If the release of some addresses fails, the others are released before
+ * the function throws the first of these errors.
  */
 export async function releaseResting(db: Db, fence_s: number, rows_max: number): Promise<void> {
   await db.query(NOTE);
-  for (let count = 0; count < rows_max; count++) {
-    if ((await db.query(RELEASE, [fence_s])).rowCount === 0) return;
+  const { rows } = await db.query<{ address: string }>(LIST, [fence_s, rows_max]);
+  const errors: unknown[] = [];
+  for (const { address } of rows) {
+    await db.query(RELEASE, [fence_s, address]).catch((error) => errors.push(error));
   }
+  if (errors.length > 0) throw errors[0];
 }

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
+import { releaseResting } from "../../src/db/resting-addresses.ts";
 import { ADDRESS_CHECKS } from "../../src/doctor/addresses.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
@@ -88,9 +89,52 @@ test("the address of an external subnet returns to the subnet, which cannot be d
         `external subnet ${network_id}; wait until the node has stopped the gateway`,
     },
   });
+  // A process of an earlier release checks only this guard.
+  const guard = "select berth_guard('external_subnet_is_unused', jsonb_build_object('id', $1::text)) as verdict";
+  const verdict = async () => (await f.t.db.query(guard, [network_id])).rows[0].verdict;
+  expect(await verdict()).toBe(`address 198.51.100.2 of a deleted nat gateway on node ${f.two.server_uuid}`);
   await f.apply(f.two);
   expect(await isFree(gateway)).toBe(true);
+  expect(await verdict()).toBe("true");
   expect((await f.t.call("DELETE", path)).status).toBe(204);
+});
+
+test("an address that cannot be given back does not block others, and one that has a new owner or is free already stays as it is", async () => {
+  const body = {
+    name: "again",
+    nic_tag: "external",
+    vlan_id: 8,
+    ipv4_block: "192.0.2.0/28",
+    ipv6_block: "2001:db8:a::/64",
+  };
+  const { id: network_id } = okOf(await f.t.call("POST", "/v1/system/external-subnets", { body }));
+  const ofNetwork = { body: { name: "owner", network_id } };
+  const owner = okOf(await f.call("POST", `/v1/floating-ips${f.tenant.selectors}`, ofNetwork));
+  expect(owner.address).toBe("192.0.2.2");
+  const free = async () =>
+    (await f.t.db.query(
+      "select low::int, high::int from pool_range where pool_id = $1 order by low",
+      [`external:${network_id}:v4`],
+    )).rows;
+  // The address 192.0.2.9, at the offset 7, is neither free nor in use.
+  await f.t.db.query("update pool_range set low = 8 where pool_id = $1", [`external:${network_id}:v4`]);
+  expect(await free()).toEqual([{ low: 8, high: 12 }]);
+  // The node is unknown, so the addresses rest only for the time of the fence. One address is so far from the start of
+  // its pool that the difference is not a bigint. The last address is in no pool.
+  await f.t.db.query(
+    `insert into resting_address (address, vpc_id, leaving_cn_uuid, left_at)
+     select a::inet, $1, gen_random_uuid(), berth_now() - make_interval(secs => $2)
+       from unnest(array['192.0.2.2', '192.0.2.9', '192.0.2.12', '2001:db8:a:0:ffff:ffff:ffff:ffff',
+                       '2001:db8:b::1']) a`,
+    [f.vpc.id, NAT_GATEWAY_FENCE_S + 1],
+  );
+  await expect(releaseResting(f.t.db, NAT_GATEWAY_FENCE_S, 100)).rejects.toThrow("result is out of range");
+  expect(await free()).toEqual([{ low: 7, high: 12 }]);
+  const rest = "select host(address) as address from resting_address";
+  expect((await f.t.db.query(rest)).rows).toEqual([{ address: "2001:db8:a:0:ffff:ffff:ffff:ffff" }]);
+  await f.t.db.query("delete from resting_address");
+  await f.t.db.query("update pool_range set low = 1 where pool_id = $1", [`external:${network_id}:v4`]);
+  okOf(await f.call("DELETE", `/v1/floating-ips/${owner.id}`));
 });
 
 test("the address of a gateway that has left its node stays reserved until this node has applied a document without it", async () => {
