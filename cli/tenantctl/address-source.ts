@@ -3,11 +3,14 @@ import type { AddressFamily } from "../../src/contract/enums.ts";
 import { option } from "../framework.ts";
 import { type FamilyName, familyOf } from "./family.ts";
 
-/** Returns --network and --pool, which exclude each other and --family. */
-export function networkOptions() {
+/**
+ * Returns --network and --pool, which exclude each other and the options `excluded`. The server accepts a family beside
+ * a network or a pool only for NAT gateways.
+ */
+export function networkOptions(...excluded: readonly "family"[]) {
   return [
-    option("--network <uuid>", "take the address from this external subnet").conflicts(["family", "pool"]),
-    option("--pool <uuid>", "take the address from this network pool").conflicts(["family", "network"]),
+    option("--network <uuid>", "take the address from this external subnet").conflicts([...excluded, "pool"]),
+    option("--pool <uuid>", "take the address from this network pool").conflicts([...excluded, "network"]),
   ] as const;
 }
 
@@ -17,12 +20,14 @@ type Given = {
   readonly pool?: string | undefined;
 };
 
-type Source =
-  | { readonly family: AddressFamily }
-  | { readonly network_id?: string | undefined; readonly pool_id?: string | undefined };
+type Source = {
+  readonly family?: AddressFamily | undefined;
+  readonly network_id?: string | undefined;
+  readonly pool_id?: string | undefined;
+};
 
 /** Returns the fields of the body that name the source. By default, it is the fixed pool of the family. */
-export function sourceOf({ family = "ipv4", network, pool }: Given): Source {
-  if (network === undefined && pool === undefined) return { family: familyOf(family) };
-  return { network_id: network, pool_id: pool };
+export function sourceOf({ family, network, pool }: Given): Source {
+  if (network === undefined && pool === undefined) return { family: familyOf(family ?? "ipv4") };
+  return { family: family && familyOf(family), network_id: network, pool_id: pool };
 }

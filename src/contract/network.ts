@@ -114,7 +114,7 @@ export const NatGateway = z.object({
   family: z.enum(ADDRESS_FAMILIES),
   public_address: z.string(),
   network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
-  external_nic_tag: z.string().nullable(),
+  external_nic_tag: z.string().nullable().describe("The NIC tag of the external subnet; null for the fixed pools"),
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
   host_cn_uuid: z.string().nullable().describe("The edge node that runs the gateway; null until a node is chosen"),
@@ -130,15 +130,16 @@ export const NatGateway = z.object({
   updated_at: Timestamp,
 });
 export type NatGateway = z.infer<typeof NatGateway>;
-/** The body that creates a NAT gateway. At most one of family, network_id and pool_id selects the address. */
+/** The body that creates a NAT gateway. At most one of network_id and pool_id selects the address. */
 export const NatGatewayBody = z.strictObject({
   ...withLabels,
   family: z.enum(ADDRESS_FAMILIES).nullish().describe(
-    "Takes an address from the fixed pool of this family. Default: v4, if neither network_id nor pool_id is set",
+    "The family of the address. Without network_id and pool_id, the address is from the fixed pool of the family, and " +
+      "the default is v4",
   ),
-  network_id: Uuid.nullish().describe("Takes an address from this external subnet, and has the family of the address"),
+  network_id: Uuid.nullish().describe("Takes an address from this external subnet"),
   pool_id: Uuid.nullish().describe(
-    "Takes an address from the first external subnet of this pool that has a free address, and has its family",
+    "Takes an address from the first external subnet of this pool that has a free address",
   ),
 });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
@@ -152,7 +153,7 @@ export const FloatingIp = z.object({
   attached_to: z.string().nullable().describe("The NIC to which the floating IP is attached"),
   attached_instance_id: z.string().nullable(),
   network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
-  external_nic_tag: z.string().nullable(),
+  external_nic_tag: z.string().nullable().describe("The NIC tag of the external subnet; null for the fixed pools"),
   hosted_cn: z.string().nullable(),
   realized: Realized.nullable().describe(
     "Null while the floating IP is attached to no NIC, and in the answer to a write",

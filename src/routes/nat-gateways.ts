@@ -11,7 +11,7 @@ import { LabelQuery } from "../contract/labels.ts";
 import { NatGateway, NatGatewayBody, type Realized } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { sourcesOf, wantedOf } from "../services/address-sources.ts";
+import { sourcesOf, wantedOfGateway } from "../services/address-sources.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, prefersWait, type Waits } from "./prefer-wait.ts";
@@ -23,7 +23,7 @@ const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
 /** A gateway without a node is not in effect. */
 const unhosted = ({ host_cn_uuid }: NatGateway, realized: Realized): Realized =>
   host_cn_uuid === null ? { ...realized, applied_generation: null } : realized;
-const ONE_SOURCE = badRequest("set at most one of family, network_id and pool_id");
+const ONE_SOURCE = badRequest("set at most one of network_id and pool_id");
 
 const tags = ["Networking"];
 const path = "/v1/nat-gateways/{nat_gateway_id}";
@@ -69,10 +69,12 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a NAT gateway",
     description:
-      "At most one of family, network_id and pool_id selects the source of the address; without any, the family is v4. " +
-      "The server allocates the lowest free address of the source. In a pool, it uses the first network with a free " +
-      "address; in a network, it uses the IPv4 block before the IPv6 block. The gateway has the family of its address. " +
-      "409 PoolExhausted if no address is free. The operation nat-gateway-create records the creation. With " +
+      "At most one of network_id and pool_id selects the source of the address; without any, it is the fixed pool of " +
+      "the family, which is then v4 by default. The server allocates the lowest free address of the source. In a pool, " +
+      "it uses the first network with a free address; in a network, it uses the IPv4 block before the IPv6 block. With " +
+      "family, it uses only blocks of this family. The gateway has the family of its address. 400 if the network has no " +
+      "block of the family; 400 SubnetNotExternal if network_id is a subnet of a VPC of the tenant; 404 if the network " +
+      "or the pool does not exist or is reserved for other silos; 409 PoolExhausted if no address is free. The operation nat-gateway-create records the creation. With " +
       "`Prefer: wait`, the request also waits until an edge node runs the gateway.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(NatGatewayBody) },
@@ -80,8 +82,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
   });
   app.openapi(createGatewayRoute, async (c) => {
     const { name, description, labels, ...source } = c.req.valid("json");
-    const [wanted = { by: "family", family: "v4" }, ...others] = wantedOf(source);
-    if (others.length > 0) return faultResponse(c, ONE_SOURCE);
+    const [wanted, ...others] = wantedOfGateway(source);
+    if (wanted === undefined || others.length > 0) return faultResponse(c, ONE_SOURCE);
     const { silo_id, tenant_id, project_id } = scopeOf(c);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);

@@ -7,7 +7,7 @@ import type { Addressed, AddressSource } from "../../actors/record/address-sourc
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import { ADDRESS_FAMILIES, type AddressFamily } from "../contract/enums.ts";
 import type { ExternalSubnet } from "../contract/external-network.ts";
-import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { Database } from "../db/tables.ts";
 import { parseProvisionRange } from "../lib/net/provision-range.ts";
 import { externalPool, isShared, poolExhausted, publicPool } from "../lib/net/public-pool.ts";
@@ -16,7 +16,8 @@ type Db = Kysely<Database>;
 
 export type Wanted =
   | { readonly by: "family"; readonly family: AddressFamily }
-  | { readonly by: "network" | "pool"; readonly id: string };
+  /** With `family`, the source is only the address family of this network or pool. */
+  | { readonly by: "network" | "pool"; readonly id: string; readonly family?: AddressFamily };
 
 /**
  * The silo of the tenant that gets the address, and a function that returns whether the caller may see a tenant's
@@ -42,6 +43,13 @@ export function wantedOf({ family, network_id, pool_id }: Named): Wanted[] {
   return set;
 }
 
+/** Returns the sources that the fields of a NAT gateway name. The family also applies to a network or a pool. */
+export function wantedOfGateway({ family, ...named }: Named): Wanted[] {
+  const set = wantedOf(named);
+  if (set.length === 0) return [{ by: "family", family: family ?? "v4" }];
+  return family ? set.map((wanted) => ({ ...wanted, family })) : set;
+}
+
 export async function sourcesOf(db: Db, wanted: Wanted, caller: Asker): Promise<Sources> {
   if (wanted.by === "family") {
     const { family } = wanted;
@@ -51,10 +59,12 @@ export async function sourcesOf(db: Db, wanted: Wanted, caller: Asker): Promise<
       refusal: poolExhausted(`the public ${family} address pool`),
     };
   }
-  return wanted.by === "network" ? await ofNetwork(db, wanted.id, caller) : await ofPool(db, wanted.id, caller);
+  return wanted.by === "network" ? await ofNetwork(db, wanted, caller) : await ofPool(db, wanted, caller);
 }
 
-async function ofNetwork(db: Db, id: string, caller: Asker): Promise<Sources> {
+type Of = { readonly id: string; readonly family?: AddressFamily };
+
+async function ofNetwork(db: Db, { id, family }: Of, caller: Asker): Promise<Sources> {
   const [network] = await findExternalSubnets(db, [id]);
   if (network === undefined) {
     const subnet = await findSubnet(db, id);
@@ -62,19 +72,23 @@ async function ofNetwork(db: Db, id: string, caller: Asker): Promise<Sources> {
     return { sources: [], network_pool_id: null, refusal: isVisible ? notExternal(id) : NOT_FOUND };
   }
   if (!isOffered(network, caller)) return { sources: [], network_pool_id: null, refusal: NOT_FOUND };
-  return { sources: sourcesIn(network), network_pool_id: null, refusal: poolExhausted(`network ${id}`) };
+  const sources = sourcesIn(network, family);
+  const refusal = sources.length === 0
+    ? badRequest(`network ${id} has no ${family} block`)
+    : poolExhausted(`network ${id}`, family);
+  return { sources, network_pool_id: null, refusal };
 }
 
-async function ofPool(db: Db, id: string, caller: Asker): Promise<Sources> {
+async function ofPool(db: Db, { id, family }: Of, caller: Asker): Promise<Sources> {
   const pool = await findNetworkPool(db, id);
   if (pool === undefined || !isOffered(pool, caller)) {
     return { sources: [], network_pool_id: id, refusal: NOT_FOUND };
   }
   const networks = await findExternalSubnets(db, pool.networks);
   return {
-    sources: networks.filter((network) => isOffered(network, caller)).flatMap(sourcesIn),
+    sources: networks.filter((network) => isOffered(network, caller)).flatMap((network) => sourcesIn(network, family)),
     network_pool_id: id,
-    refusal: poolExhausted(`network pool ${id}`),
+    refusal: poolExhausted(`network pool ${id}`, family),
   };
 }
 
@@ -82,9 +96,9 @@ function isOffered({ owner_silos }: { readonly owner_silos: readonly string[] },
   return owner_silos.length === 0 || owner_silos.includes(silo_id);
 }
 
-/** Returns the sources of an external subnet: IPv4 first, then IPv6. */
-function sourcesIn(network: ExternalSubnet): AddressSource[] {
-  return ADDRESS_FAMILIES.flatMap((family) => {
+/** Returns the sources of an external subnet: IPv4 first, then IPv6; or only the source of the family `only`. */
+function sourcesIn(network: ExternalSubnet, only?: AddressFamily): AddressSource[] {
+  return ADDRESS_FAMILIES.filter((family) => family === (only ?? family)).flatMap((family) => {
     const name = `ip${family}` as const;
     const block = network[`${name}_block`];
     if (block === null) return [];

@@ -44,12 +44,10 @@ const make = async (fields: object): Promise<NatGateway> => okOf(await makeGatew
 
 describe("the source of a gateway's address", () => {
   test.each([
-    ["family and network", { family: "v4", network_id: randomUUID() }],
-    ["family and pool", { family: "v6", pool_id: randomUUID() }],
     ["network and pool", { network_id: randomUUID(), pool_id: randomUUID() }],
-    ["all three", { family: "v4", network_id: randomUUID(), pool_id: randomUUID() }],
+    ["network and pool, with a family", { family: "v4", network_id: randomUUID(), pool_id: randomUUID() }],
   ])("that is named twice (%s) gets 400 BadRequest", async (_which, fields) => {
-    const message = "set at most one of family, network_id and pool_id";
+    const message = "set at most one of network_id and pool_id";
     expectRefused(await makeGateway(a, vpc, fields), 400, "BadRequest", message);
   });
 
@@ -120,6 +118,32 @@ describe("a gateway with an address of an external subnet", () => {
     expect(floating.address).toBe("198.51.100.10");
     okOf(await b.call("DELETE", `/v1/floating-ips/${floating.id}`));
     await remove(a, ...six);
+  });
+
+  test("has the family of the request: the IPv6 block of a network with two blocks, and the first network of a pool that has the family", async () => {
+    const two = await makeNetwork(t, { ipv4_block: "198.51.100.48/30", ipv6_block: "2001:db8:c::/126" });
+    const four = await makeNetwork(t, { ipv4_block: "198.51.100.52/30" });
+    const pool_id = await makePool(t, [four.id, two.id]);
+    const made = [
+      await make({ family: "v6", network_id: two.id }),
+      await make({ family: "v6", pool_id }),
+      await make({ family: "v4", pool_id }),
+      await make({ family: "v4", network_id: two.id }),
+    ];
+    expect(made.map(({ family, public_address, network_id }) => [family, public_address, network_id])).toEqual([
+      ["v6", "2001:db8:c::2", two.id],
+      ["v6", "2001:db8:c::3", two.id],
+      ["v4", "198.51.100.54", four.id],
+      ["v4", "198.51.100.50", two.id],
+    ]);
+    const used = await makeGateway(a, vpc, { family: "v6", network_id: two.id });
+    expectRefused(used, 409, "PoolExhausted", `network ${two.id} has no free v6 address`);
+    const gone = await makeGateway(a, vpc, { family: "v6", pool_id });
+    expectRefused(gone, 409, "PoolExhausted", `network pool ${pool_id} has no free v6 address`);
+    await remove(a, ...made);
+    const none = await makeGateway(a, vpc, { family: "v6", network_id: four.id });
+    expectRefused(none, 400, "BadRequest", `network ${four.id} has no v6 block`);
+    notFound(await makeGateway(a, vpc, { family: "v6", network_id: randomUUID() }));
   });
 
   test("comes from the first network of the pool that has a free address", async () => {

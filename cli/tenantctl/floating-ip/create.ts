@@ -9,7 +9,7 @@ import { needProject, projectScope } from "../scope.ts";
 import { FLOATING_IP } from "./floating-ip.ts";
 
 export function create(): AnyCommand {
-  const [network, pool] = networkOptions();
+  const [network, pool] = networkOptions("family");
   return command("create", "Allocate a public address", "--name web-ip")
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .option("--description <text>", "free-form description")

@@ -46,6 +46,13 @@ export const KINDS = [
       // Hidden, because a gateway shows only the external subnet of the pool that its address is in.
       pool_id: { type: "text", change: "hidden" },
     },
+    // The server shows UUIDs in lower case.
+    complete: ({ network_id, ...rest }) =>
+      typeof network_id === "string"
+        ? { ...rest, network_id: network_id.toLowerCase() }
+        : network_id === undefined
+        ? rest
+        : { ...rest, network_id },
   },
   {
     list: "floating_ips",

@@ -29,7 +29,7 @@ function problemsIn({ list, values }: Entry, is_new: boolean, given: Given): str
         ? []
         : [`route_table must be the name of a route table; the first one of a VPC is ${MAIN_TABLE}`];
     case "nat_gateways":
-      return is_new ? sourceProblems(values) : [];
+      return sourceProblems(values);
     case "floating_ips":
       return holderProblems(values.attached_to, given);
     case "instances":
@@ -39,9 +39,9 @@ function problemsIn({ list, values }: Entry, is_new: boolean, given: Given): str
   }
 }
 
-function sourceProblems({ family, network_id, pool_id }: Values): string[] {
-  const set = [family, network_id, pool_id].filter((value) => value !== undefined && value !== null);
-  return set.length > 1 ? ["set at most one of family, network_id and pool_id"] : [];
+function sourceProblems({ network_id, pool_id }: Values): string[] {
+  const set = [network_id, pool_id].filter((value) => value !== undefined && value !== null);
+  return set.length > 1 ? ["set at most one of network_id and pool_id"] : [];
 }
 
 /** The kinds of targets that a route can have. The server refuses the API's kind `floating_ip`. */

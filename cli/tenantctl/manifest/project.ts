@@ -124,9 +124,7 @@ function networkRecords({ gateways, tables, routes, subnets, rules }: Network, n
     ...gateways.map((each) =>
       record("nat_gateways", each, {
         ...vpcOf(each),
-        ...pick(each, ["description", "labels"]),
-        // A request for an address of an external subnet must not name a family. An older server sends no network_id.
-        ...(each.network_id == null ? pick(each, ["family"]) : pick(each, ["network_id"])),
+        ...pick(each, ["description", "labels", "family", "network_id"]),
       })
     ),
     ...tables.map((each) => ({

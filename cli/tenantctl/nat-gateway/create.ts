@@ -16,7 +16,8 @@ export function create(): AnyCommand {
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")
     .addOption(
-      option("--family <family>", "family of its public address; by default ipv4").choices(FAMILY_NAMES)
+      option("--family <family>", "family of its public address; without --network and --pool, by default ipv4")
+        .choices(FAMILY_NAMES)
         .argParser(parseFamily),
     )
     .addOption(network)

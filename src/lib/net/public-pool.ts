@@ -27,7 +27,11 @@ export function isShared(family: AddressFamily, block: string): boolean {
   return block === PUBLIC_BLOCKS[family];
 }
 
-/** @param what names the pool in the error text */
-export function poolExhausted(what: string): Fault {
-  return fault("conflict", `${what} has no free address`, { error_code: "PoolExhausted" });
+/**
+ * @param what names the pool in the error text
+ * @param family the only family that the request can use, if it names one
+ */
+export function poolExhausted(what: string, family?: AddressFamily): Fault {
+  const address = family === undefined ? "address" : `${family} address`;
+  return fault("conflict", `${what} has no free ${address}`, { error_code: "PoolExhausted" });
 }

@@ -37,14 +37,15 @@ type Named = { readonly name: string };
 const byName = (one: Named, two: Named) => one.name < two.name ? -1 : 1;
 
 test("a gateway gets its address from the network or the pool of the manifest, and an export can create it again", async () => {
-  const network = await makeNetwork(t, { ipv4_block: "198.51.100.0/28" });
+  const network = await makeNetwork(t, { ipv4_block: "198.51.100.0/28", ipv6_block: "2001:db8:e::/64" });
   const pool = await makePool(t, [network.id]);
   const manifest = JSON.stringify({
     vpcs: [{ name: "main", ipv4_block: "10.0.0.0/16" }],
     nat_gateways: [
       { vpc: "main", name: "fixed", family: "v4" },
-      { vpc: "main", name: "of-network", network_id: network.id },
+      { vpc: "main", name: "of-network", network_id: network.id.toUpperCase() },
       { vpc: "main", name: "of-pool", pool_id: pool },
+      { vpc: "main", name: "six", family: "v6", network_id: network.id },
     ],
   });
   const made = await run("apply -f - -o table", manifest);
@@ -52,11 +53,18 @@ test("a gateway gets its address from the network or the pool of the manifest, a
   const exported = (await run("export")).out();
   expect(parse(exported).nat_gateways.toSorted(byName)).toEqual([
     { vpc: "main", name: "fixed", family: "v4" },
-    { vpc: "main", name: "of-network", network_id: network.id },
-    { vpc: "main", name: "of-pool", network_id: network.id },
+    { vpc: "main", name: "of-network", family: "v4", network_id: network.id },
+    { vpc: "main", name: "of-pool", family: "v4", network_id: network.id },
+    { vpc: "main", name: "six", family: "v6", network_id: network.id },
   ]);
   expect((await run("diff -f -", manifest)).code).toBe(0);
   expect((await run("diff -f -", exported)).code).toBe(0);
-  const other = await run("apply -f -", manifest.replace(network.id, pool));
+  const other = await run("apply -f -", exported.replace(network.id, pool));
   expect(other.err()).toContain(`network_id is ${network.id} and cannot become ${pool}`);
+  const both = { vpc: "main", name: "six", description: "new", network_id: network.id, pool_id: pool };
+  const twice = await run("apply -f -", JSON.stringify({ nat_gateways: [both] }));
+  expect([twice.code, twice.err()]).toEqual([
+    1,
+    "error: NAT gateway main/six: set at most one of network_id and pool_id\n",
+  ]);
 });

@@ -69,8 +69,8 @@ test.each([
     "floating IP www: instance new has no NIC nic1; it has primary, nic2",
   ],
   [
-    "nat_gateways: [{ vpc: main, name: out, family: v4, network_id: x }]",
-    "NAT gateway main/out: set at most one of family, network_id and pool_id",
+    "nat_gateways: [{ vpc: main, name: out, family: v4, network_id: x, pool_id: y }]",
+    "NAT gateway main/out: set at most one of network_id and pool_id",
   ],
   [`instances: [{ ${INSTANCE}, extra_nics: [{ name: nic1 }] }]`, `instance new: ${EXTRA}`],
   [`instances: [{ ${INSTANCE}, extra_nics: [{ subnet: front, name: nic1, mac: x }] }]`, `instance new: ${EXTRA}`],

@@ -202,6 +202,13 @@ test.each([
   })),
   ...[["--network", "network_id"], ["--pool", "pool_id"]].flatMap(([flag = "", field = ""]) => [
     {
+      argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", "--family", "ipv6", flag, SUBNET.id],
+      asks: `POST /v1/nat-gateways?vpc=${VPC.id}`,
+      body: { name: "egress", family: "v6", [field]: SUBNET.id },
+      answer: { ...NAT_GATEWAY, network_id: SUBNET.id },
+      prints: `${NAT_CREATED}network:         ${SUBNET.id}\n`,
+    },
+    {
       argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", flag, SUBNET.id],
       asks: `POST /v1/nat-gateways?vpc=${VPC.id}`,
       body: { name: "egress", [field]: SUBNET.id },
@@ -312,9 +319,13 @@ test.each([
   { argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
   { argv: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
   ...["--family v4 --network x", "--family v4 --pool x", "--network x --pool x"].map((both) => ({
-    argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", ...both.split(" ")],
+    argv: ["floating-ip", "create", "--project", PROJECT, "--name", "x", ...both.split(" ")],
     says: "cannot be used with option",
   })),
+  {
+    argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--network", "x", "--pool", "x"],
+    says: "cannot be used with option",
+  },
   { argv: ROUTED, says: "pass exactly one of --target-nat-gateway" },
   { argv: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
   {
