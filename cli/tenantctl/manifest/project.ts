@@ -37,6 +37,8 @@ export type Project = {
   readonly unsettled: readonly Pick<Instance, "id" | "name">[];
   /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
   readonly data_disks: readonly string[];
+  /** The names of the floating IPs with an address of an external subnet, which a manifest does not describe. */
+  readonly network_ips: readonly string[];
 };
 
 type Names = ReadonlyMap<string, string>;
@@ -74,24 +76,37 @@ export async function readProject(io: TenantIo): Promise<Project> {
   ];
   const data_disks = disks.flat().filter(({ kind }) => kind !== BOOT_DISK_KIND)
     .map(({ name, instance }) => `${name_of.get(instance)}/${name}`);
+  const network_ips = ips.filter(({ network_id }) => network_id != null).map(({ name }) => name);
   const by_name = Map.groupBy(images, ({ name }) => name);
   const shared_names = new Map(
     [...by_name].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.map(({ id }) => id)]),
   );
   const unsettled = instances.filter(({ lifecycle: { state } }) => state !== "running");
-  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, unsettled, data_disks };
+  return {
+    existing,
+    images: new Map(images.map(({ name, id }) => [name, id])),
+    shared_names,
+    unsettled,
+    data_disks,
+    network_ips,
+  };
 }
 
 /**
- * Returns port forwards and data disks, which an export leaves out: `port forwards main/https`, `data disks web1/data`.
+ * Returns what an export leaves out: port forwards, data disks and the external subnets of floating IPs. Examples:
+ * `port forwards main/https`, `data disks web1/data`.
  */
-export async function leftOut(io: TenantIo, { existing, data_disks }: Project): Promise<string[]> {
+export async function leftOut(io: TenantIo, { existing, data_disks, network_ips }: Project): Promise<string[]> {
   const vpcs = existing.filter(({ list }) => list === "vpcs");
   const forwards = await inParallel(REQUESTS_AT_A_TIME, vpcs, async ({ id, key }) => {
     const found = await io.all<PortForward>("/v1/port-forwards", { vpc: id });
     return found.map(({ name }) => `${key}/${name}`);
   });
-  const left = [["port forwards", forwards.flat()], ["data disks", data_disks]] as const;
+  const left = [
+    ["port forwards", forwards.flat()],
+    ["data disks", data_disks],
+    ["the external subnets of the floating IPs", network_ips],
+  ] as const;
   return left.filter(([, names]) => names.length > 0).map(([plural, names]) => `${plural} ${names.join(", ")}`);
 }
 

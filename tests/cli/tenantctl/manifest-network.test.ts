@@ -61,6 +61,11 @@ test("a gateway gets its address from the network or the pool of the manifest, a
   expect((await run("diff -f -", exported)).code).toBe(0);
   const other = await run("apply -f -", exported.replace(network.id, pool));
   expect(other.err()).toContain(`network_id is ${network.id} and cannot become ${pool}`);
+  const ip = `floating-ip create --name www --network ${network.id}`;
+  expect((await run(ip)).code).toBe(0);
+  expect((await run("export")).err()).toBe(
+    "warning: the export leaves out the external subnets of the floating IPs www\n",
+  );
   const both = { vpc: "main", name: "six", description: "new", network_id: network.id, pool_id: pool };
   const twice = await run("apply -f -", JSON.stringify({ nat_gateways: [both] }));
   expect([twice.code, twice.err()]).toEqual([
