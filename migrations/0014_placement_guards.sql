@@ -19,7 +19,7 @@ create table placement_reservation (
   primary key (server_uuid, saga_id)
 );
 
--- No endpoint of this release starts a migration, but the guard below already checks the table.
+-- The migrations of instances. Later migrations of the schema add columns.
 create table migration (
   id        uuid primary key,
   state     text not null,

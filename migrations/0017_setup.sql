@@ -18,7 +18,7 @@ create index cn_by_mac on cn using gin (macs);
 
 alter table cn_placement add column traits jsonb not null default '{}';
 
--- Reported data of a node. This release does not write these tables yet.
+-- Data that a node reports: its NIC tags, and a summary of its load.
 create table cn_nic_tag (
   server_uuid  uuid not null references cn (server_uuid) on delete cascade,
   name         text not null,

@@ -231,7 +231,10 @@ function enrolling({ record, ...place }: Placing & { readonly record: On<"discov
   return { ...record, state: "enrolling", ...placed(place), updated_at: now };
 }
 
-/** Returns the token of the address to reserve, and the networking spec that contains the token. */
+/**
+ * Returns the address and the networking spec of the record. Both contain a placeholder, which the commit replaces with
+ * the reserved address.
+ */
 function placed({ segment, declared, address_token }: Placing) {
   const { prefix_len, gateway, vlan_id, resolvers } = segment;
   const networking: Networking = {

@@ -7,7 +7,7 @@ import type { Of } from "../engine/table.ts";
 export type ConsoleCaller = {
   readonly user_id: string;
   readonly username: string;
-  /** The API key. Null for tokens. */
+  /** The API key that the caller sent, or that opened the caller's session of the web console; otherwise null. */
   readonly key_id: string | null;
   /** The login session. Null for keys and for tokens of other issuers. */
   readonly login_id: string | null;

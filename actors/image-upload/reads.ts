@@ -30,8 +30,8 @@ export async function findImageOfUpload(db: Db, upload_id: string): Promise<stri
 }
 
 /**
- * Returns the size of an uploaded image if a job in progress on the node names the image, or names an instance of this
- * image; otherwise null.
+ * Returns the size of an uploaded image if it is the image of a job in progress on the node; otherwise null. A job that
+ * names no image has the image of its instance.
  */
 export async function findUploadedForNode(db: Db, id: string, cn: string): Promise<number | null> {
   const { rows: [row] } = await sql<{ size_bytes: number }>`

@@ -6,8 +6,8 @@ import { pathOfLocation } from "./redirect.ts";
 import type { BmcAnswer } from "./wire.ts";
 
 /**
- * `done`: the task has ended. `scheduled`: the task has ended or waits for something, for example for the next restart,
- * which applies BIOS settings.
+ * When the wait for a task ends. `done`: when the task has ended. `scheduled`: also when the task waits, for example
+ * for the restart that applies BIOS settings.
  */
 export type TaskEnd = "done" | "scheduled";
 

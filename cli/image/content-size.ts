@@ -27,8 +27,8 @@ export function isPlain({ compression }: Artifact): boolean {
 }
 
 /**
- * Returns the size of the disk in the file, in bytes. Throws a Failure for an unknown compression, a damaged file and a
- * disk that is too large.
+ * Returns the size of the disk in the file, in bytes. Of a qcow2 image, reads only the header. Throws a Failure for an
+ * unknown compression, a file that cannot be read or decompressed, and a disk that is too large.
  */
 export async function contentBytes(environment: Environment, path: string, { compression }: Artifact): Promise<number> {
   const { stream, close } = open(path, compression);
@@ -47,7 +47,8 @@ export async function contentBytes(environment: Environment, path: string, { com
   } catch (error) {
     if (error instanceof Failure) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure(`${path} cannot be decompressed as ${compression}: ${reason}`, EXIT.failure);
+    const what = compression === "none" ? "cannot be read" : `cannot be decompressed as ${compression}`;
+    throw new Failure(`${path} ${what}: ${reason}`, EXIT.failure);
   } finally {
     close();
   }

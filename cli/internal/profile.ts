@@ -31,7 +31,9 @@ export function configFolder(environment: Environment): string {
 
 export function checkProfileName(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
-    throw usageFailure("a profile name is 1 to 64 letters, digits, dots, hyphens or underscores");
+    throw usageFailure(
+      "a profile name is 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit",
+    );
   }
   return name;
 }

@@ -37,7 +37,7 @@ export function createNetworkWatch(db: Db, now_ms: () => number): NetworkWatch {
     swept_ms = now_ms();
     noted = new Set();
     const [known, fresh] = [true, false].map((is) => server_uuids.filter((node) => compared.has(node) === is));
-    // The comparison below sees at least the state of this snapshot.
+    // This read comes before the comparison below. The comparison then sees each change that the next sweep omits.
     const since = await listChangedVpcs(db, known!.length === 0 ? null : xmin);
     const found: VpcOfNode[] = [];
     if (since.changed.length > 0 && known!.length > 0) {

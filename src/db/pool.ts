@@ -17,7 +17,7 @@ export type ConnectOptions = {
   readonly url: string;
   /** Shown in pg_stat_activity, so that an operator can distinguish processes. Default: berth. */
   readonly applicationName?: string;
-  /** statement_timeout of the connection. Default: 5 s; migrations pass 60 s. */
+  /** statement_timeout of the connection. Default: 5 s; migrations pass 60 s. Ignored with `sharesSessions`. */
   readonly statementLimit_ms?: number;
   readonly lockLimit_ms?: number;
   /**
@@ -29,7 +29,10 @@ export type ConnectOptions = {
 
 export type PoolOptions = ConnectOptions & {
   readonly connectionsMax?: number;
-  /** Each connection uses this role if it exists and the user may set it; otherwise the user of the URL. */
+  /**
+   * Each connection uses this role if it exists and the user may set it; otherwise the user of the URL. Ignored with
+   * `sharesSessions`.
+   */
   readonly role?: string;
   /** Receives errors of idle connections. They are replaced automatically. */
   readonly onError?: (error: Error) => void;
@@ -39,8 +42,9 @@ export type Rows<R> = { readonly rows: R[]; readonly rowCount: number };
 
 export type DbClient = {
   /**
-   * Runs one statement. With a name, each connection parses and plans it once; the name must always have the same text.
-   * Do not pass a name inside a transaction: if a migration made the plan invalid, the statement runs again.
+   * Runs one statement. With a name, each connection parses it once; the name must always have the same text. Do not
+   * pass a name inside a transaction. If a migration made the plan invalid, the first failure aborts the transaction,
+   * and the repetition fails, too.
    */
   query<R = Row>(sql: string, params?: readonly unknown[], name?: string): Promise<Rows<R>>;
 };

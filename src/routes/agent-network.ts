@@ -60,7 +60,8 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     description:
       "`applied` confirms that the node has applied the whole document of this generation, and so all earlier " +
       "generations. 403 when `realizer` is not the calling node. 404 if the node has no document of the VPC. " +
-      "409 for a generation that is older than the generation of the last report, or that the VPC does not have yet.",
+      "409 for a generation that is older than the generation of the last report, for `accepted` after the outcome of " +
+      "the same generation, and for a generation that the VPC does not have yet.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,
     ...refuses(403, 404, 409),
@@ -127,7 +128,9 @@ function refusalOf(report: { readonly generation: number }, { verdict, generatio
     case "unknown":
       return NOT_FOUND;
     case "older":
-      return conflict(`generation ${report.generation} is before generation ${generation}, which the node reported`);
+      return conflict(
+        `the report about generation ${report.generation} is out of date: the node has reported generation ${generation}`,
+      );
     case "ahead":
       return conflict(`the vpc has no generation ${report.generation} yet; its newest is ${generation}`);
   }

@@ -20,10 +20,10 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     method: "put",
     path: "/v2/booter/cns/{server_uuid}/setup-script",
     tags,
-    summary: "Store the setup script that a booter is about to send",
+    summary: "Announce the setup script that a booter is about to send",
     description:
-      "Another booter then accepts the calls of this script. After the machine has got the values of the run, the " +
-      "server refuses the request: two scripts must not run at the same time. The server stores the SHA-256 of the " +
+      "Another booter then accepts the calls of this script. After the first report of the run, or after another " +
+      "booter got the bundle, the server refuses the request: two scripts must not run at the same time. The server stores the SHA-256 of the " +
       "script's token, not the token.",
     ...rights(deps, "BooterHandover"),
     ...REPEATABLE,

@@ -28,9 +28,9 @@ export function cnEvacuateRoutes(app: App, deps: Deps): void {
       "`lose_local_disks`, the operation cn-evacuate creates each instance in `placeable` on another node. The " +
       "instance keeps its id, name, NICs, addresses and user data. Its boot disk is created from its image, its " +
       "data disks are empty and attached, and it has no snapshots. A stopped instance is stopped again after it was " +
-      "created; a failed instance is started. If the other node fails, the instance returns to the dead node as it " +
-      "was. When the dead node returns, its agent does not start the evacuated instances, and deletes its copies of " +
-      "them. The output of the operation's last step counts the evacuated instances and names the remaining " +
+      "created; a failed instance is started. If the create fails, the record names the dead node again and has its " +
+      "earlier state. When the dead node runs again, its agent does not start the evacuated instances, and deletes " +
+      "its copies of them. The output of the operation's last step counts the evacuated instances and names the remaining " +
       `instances. 400 without \`fenced\`. 409 if the node was seen in the last ${CN_LIVE_S} s, is not approved, or ` +
       "is being drained or evacuated. With `dry_run`, the request only returns the plan and does not need `fenced`.",
     ...rights(deps, "CnEvacuate"),

@@ -82,7 +82,7 @@ function valueRefusal(key: SettingKey, value: unknown): Fault | null {
   return badRequest(schemaRefusal("value", checked.error.issues).message);
 }
 
-/** Returns the 400 for a key that OpenSSH would not accept, or null. A schema cannot check this. */
+/** Returns the 400 for a key that parseOpensshKey refuses, or null. The schema checks only the form of the text. */
 function keysRefusal(keys: readonly string[]): Fault | null {
   for (const [index, key] of keys.entries()) {
     const parsed = parseOpensshKey(key);

@@ -49,7 +49,7 @@ export const cnSubject: Subject = {
   origin: OPERATOR,
   async prepare() {},
   seed: seedNodes,
-  // A pending node has the role tenant, so that the first message also changes the role.
+  // Each message must change the row. Seeded nodes have the first role, so message 0 sets the second one.
   message: (turn) => ({ type: "set_role", role: CN_ROLES[(turn + 1) % CN_ROLES.length] ?? "both" }),
 };
 

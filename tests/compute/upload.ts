@@ -1,4 +1,4 @@
-// Adds the upload of an image to the database, for tests of the rights on uploads.
+// Adds the upload of an image to the database, for tests of the API.
 import type { TestControlPlane } from "../support/control-plane.ts";
 
 /** Adds an open upload, by default of one byte. `received_bytes` of its bytes have arrived. */

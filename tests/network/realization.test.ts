@@ -49,7 +49,7 @@ describe("a report", () => {
     const back = await f.tryReport(f.one, f.vpc.id, { generation: generation - 1 });
     expect(status(back)).toEqual([
       409,
-      `generation ${generation - 1} is before generation ${generation}, which the node reported`,
+      `the report about generation ${generation - 1} is out of date: the node has reported generation ${generation}`,
     ]);
     expect((await f.tryReport(f.one, f.vpc.id, { generation, status: "accepted" })).status).toBe(409);
     expect((await f.tryReport(f.one, f.vpc.id, { generation })).status).toBe(200);

@@ -83,7 +83,7 @@ test("the guides name the bridge of the external network, and the option to regi
   expect(parsedAgent(options.replace("NODEAGENT_OPTIONS=", "").trim())).toMatchObject({
     nicTags: `admin,external:${name}`,
   });
-  const [, again = ""] = /`NODEAGENT_OPTIONS=([^`]+)`/.exec(textOf("docs/guides/rotating-keys.md"))!;
+  const [, again = ""] = /`([^`]+)` to `NODEAGENT_OPTIONS`/.exec(textOf("docs/guides/rotating-keys.md"))!;
   expect(parsedAgent(again)).toMatchObject({ reRegister: true });
 });
 

@@ -65,7 +65,7 @@ export const IMAGE: Kind<Image> = {
   lost: (image) => ({
     warning: `Delete image ${
       titleOf(image)
-    }. No instance can be created from it any more, and an uploaded file is lost.`,
+    }. No instance can be created from it any more, and its uploaded file, if it has one, is deleted.`,
     names: [image.name, image.id],
   }),
   record: (image) => image,

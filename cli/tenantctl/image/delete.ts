@@ -15,7 +15,9 @@ export function remove(): AnyCommand {
       const path = `${PATH}/${id}`;
       await confirmOnTerminal(io, yes === true, async () => {
         const { name } = await io.get<Image>(path);
-        const warning = plainText(`No instance can be created from image ${name} any more. Its uploaded file is lost.`);
+        const warning = plainText(
+          `No instance can be created from image ${name} any more. Its uploaded file, if it has one, is deleted.`,
+        );
         return { warning, names: [name, id] };
       });
       await io.send({ method: "DELETE", path });

@@ -98,7 +98,7 @@ test("the error for a profile without a login names the login command; an invali
   const escaping = await tenantctl([...LIST, "--profile", "../login"], { env: {}, home_dir, server });
   expect([escaping.code, escaping.err()]).toEqual([
     2,
-    "error: a profile name is 1 to 64 letters, digits, dots, hyphens or underscores\n",
+    "error: a profile name is 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit\n",
   ]);
   expect(escaping.asked).toEqual([]);
 });
