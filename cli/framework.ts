@@ -134,8 +134,8 @@ export type ParseOutcome = { kind: "done" } | { kind: "usage"; message: string |
 export type HelpOutput = { out(text: string): void; err(text: string): void; columns(): number };
 
 /**
- * Parses `argv` and runs its verb. Writes help to `output.out`. Returns a usage error as a value, whose message is null
- * if help was printed instead. Errors that the verb throws pass through.
+ * Parses `argv` and runs its verb. Writes help to `output.out`, or to `output.err` if the verb is missing. Returns a
+ * usage error as a value, whose message is null if help was printed instead. Errors that the verb throws pass through.
  */
 export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
   let at = root;
@@ -167,7 +167,7 @@ function usageMessage({ code, message }: CommanderError, at: AnyCommand): string
   return isAnswered ? text : `${text}; see: ${pathOf(at).join(" ")} --help`;
 }
 
-/** Returns `image search takes no arguments, got: ubuntu`. */
+/** Returns a text such as `image search takes no arguments, got: ubuntu`. */
 function excessText(at: AnyCommand): string {
   const [, ...path] = pathOf(at);
   const count = at.registeredArguments.length;

@@ -171,7 +171,8 @@ function registrationRefresh(agent: Agent, register: Register): (config: AgentCo
     if (state !== "approved") return;
     const body = await registrationOf(agent);
     const address = body.admin_ip ?? null;
-    // The same address is sent only once: for a netbooted node the control plane keeps the address that it assigned.
+    // For a netbooted node, the control plane keeps its assigned address, so the two addresses may always differ. The
+    // last condition prevents a registration after each read of the configuration.
     const moved = address !== null && address !== admin_ip && address !== sent;
     if (sent !== undefined && !moved) return;
     if (await register(body)) sent = address;
@@ -203,8 +204,8 @@ function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
 }
 
 /**
- * Returns the memory reservoir. Replaces a percent below 0 by 0 and above 1 by 1, because only the agent checks this
- * range (docs/nodes.md, "Memory reservoir"). Throws if the percent is not a number.
+ * Returns the memory reservoir. Replaces a percent below 0 by 0 and above 1 by 1, because the server does not check
+ * this range (docs/nodes.md, "Memory reservoir"). Throws if the percent is not a number.
  */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,

@@ -141,7 +141,7 @@ export function readMethod(payload: Buffer): Method {
 
 /**
  * Reads a login with PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length). Returns null for another
- * mechanism or an incomplete login.
+ * mechanism, or if the user or the password is missing. Throws an AmqpFault if the table of AMQPLAIN is truncated.
  */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {

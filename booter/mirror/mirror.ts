@@ -1,8 +1,8 @@
 // Fetches an install channel from `channel_url`, stores its files by their SHA-256, and serves verified files. A new
 // channel replaces the old channel only after all files of the new channel are stored. A channel is refused if it was
 // signed earlier than the newest channel that was ever accepted. The booter remembers that signing time across
-// restarts, even if a stored tarball is lost or the clock is wrong at the start. To return to an older channel, remove
-// the mirror's folder.
+// restarts, even if a stored tarball is lost or the clock is wrong at the start. To return to an older channel, stop
+// the booter, and remove the mirror's folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

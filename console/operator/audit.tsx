@@ -153,7 +153,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
         refusal={refusal}
         idOf={({ seq }) => String(seq)}
         {...(tenant === null && { open: ({ seq }: AuditEvent) => `/audit/${seq}` })}
-        empty={<Nothing search={search} />}
+        empty={<Nothing search={search} oldest={data?.before_seq ?? null} />}
       />
       {data !== undefined && data.before_seq !== null && (
         <p>
@@ -171,13 +171,16 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   );
 }
 
-/** Names the filters that no event matches, with a button that removes them. */
-function Nothing({ search }: { readonly search: AuditSearch }) {
+/**
+ * Names the filters that no event matches, with a button that removes them. `oldest` is the number of the oldest event
+ * that was searched; null if all events were searched.
+ */
+function Nothing({ search, oldest }: { readonly search: AuditSearch; readonly oldest: number | null }) {
   const filters = Object.entries(search).map(([name, value]) => `${name} ${value}`);
   if (filters.length === 0) return <p>There are no events.</p>;
   return (
     <>
-      <p>No event has {filters.join(" and ")}.</p>
+      <p>No event {oldest === null ? "" : `from number ${oldest} on `}has {filters.join(" and ")}.</p>
       <button type="button" onClick={() => narrow({ find: undefined })}>Show all</button>
     </>
   );

@@ -9,7 +9,7 @@ export type OsinfoFamily = {
   /** Returns the key of a version; null if the database has no entries for such versions. */
   readonly releaseKey: (version: string) => string | null;
   readonly pointKey: (point_release: string) => string | null;
-  /** The keys that the database of 2022 contains. */
+  /** The keys in the database of 2022 to which an index can refer. */
   readonly in_database: readonly string[];
   /** True if the naming rule also gives an id to point releases that are not in the database. */
   readonly points_by_rule: boolean;

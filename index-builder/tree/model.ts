@@ -1,6 +1,6 @@
 // Defines the schemas of the documents (docs/image-index.md). The order of the keys is their order in the files.
-// Reading is lenient: an absent field becomes null or empty, an unknown field is dropped, an unknown value of an open
-// set passes. check.ts is strict: it reads a document, writes it again, and compares the text with the file.
+// Reading is lenient: an absent optional field becomes null or empty, an unknown field is dropped, and an unknown value
+// of an open set passes. check.ts is strict: it reads a document, writes it again, and compares the text with the file.
 import { z } from "zod";
 import type * as read from "../../src/lib/image-index/documents.ts";
 import {

@@ -1,6 +1,7 @@
--- Returns the limit of a tenant's quota that {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults} would
--- exceed, or 'true' if no limit would be exceeded. The caller must hold the lock quota:<tenant> exclusively. One
--- statement with a cached plan compares all limits. The functions that name a limit are called only if one is exceeded.
+-- Takes {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. Returns the limit that these amounts would
+-- exceed, or 'true' if they exceed no limit. The tenant's quota has the limits; `defaults` has them if the tenant has no
+-- quota. The caller must hold the lock quota:<tenant> exclusively. One statement with a cached plan compares all limits.
+-- The functions that name a limit are called only if one is exceeded, or if the tenant has no row in tenant_usage yet.
 create or replace function guard_tenant_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_tenant constant uuid := (args->>'tenant_id')::uuid;

@@ -121,7 +121,7 @@ async function takesDirectWrites(folder: string): Promise<boolean> {
     await file.close();
     return true;
   } catch (error) {
-    // Without permission to write, the check is impossible, and the folder counts as suitable. Root has the permission.
+    // If nothing can be written to the folder, the check is impossible, and the folder counts as suitable.
     return ["EACCES", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "");
   } finally {
     await rm(path, { force: true }).catch(() => {});

@@ -63,5 +63,5 @@ function parse(path: string, text: string): MachineState {
   } catch {
     // The Failure below reports it.
   }
-  throw new Failure(`${path} is damaged; remove it, and the node gets its bound addresses again`, EXIT.failure);
+  throw new Failure(`${path} is damaged; remove it, then start the agent again`, EXIT.failure);
 }

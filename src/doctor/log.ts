@@ -28,9 +28,9 @@ export function logChecks(scope: Scope): readonly Check[] {
     invariant(
       "INV-1",
       "every recent change has a stored reply",
-      // Checks only recent changes by recent messages, because replies are deleted when their message id is old. The id
-      // of a tell contains the time at which the tell was written. The time in an id is the database's now(), not
-      // berth_now().
+      // A reply is deleted when its message id is old. A tell may be delivered long after it was written, so a recent
+      // change may have an old message id. Therefore both the change and the id must be recent. The time in an id is
+      // the database's now(), not berth_now().
       `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from ${log} t
         where ${OF_ACTORS} and t.at > (select berth_now()) - interval '${CHECKED}'
           and t.msg_id >= seen_bound(((now() - interval '${CHECKED}') at time zone 'UTC')::date)

@@ -17,8 +17,8 @@ export type Pace = {
   readonly error_retry_ms: number;
   readonly capacity_ms: number;
   /**
-   * `check_ms` is the interval at which the agent checks whether its status changed. `full_ms` is the longest time
-   * between two reports. Null means that the agent sends no status reports.
+   * `check_ms` is the interval at which an agent that does not poll checks whether its status changed. `full_ms` is the
+   * longest time between two reports. Null means that the agent sends no status reports.
    */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
   /**

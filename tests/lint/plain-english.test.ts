@@ -26,7 +26,7 @@ test("no text for people uses a refused phrase", () => {
   expect(found).toEqual([]);
 });
 
-test("no identifier or file has a name that the glossary replaces", () => {
+test("no identifier has a name that the glossary replaces", () => {
   const found = paths.filter((path) => path.endsWith(".ts")).flatMap((path) => {
     const names = new Set(code(readText(path)).replace(/"[^"\n]*"/g, "").match(/\b[A-Za-z_]\w*\b/g));
     return [...names].flatMap((name) =>

@@ -282,7 +282,7 @@ describe("the database itself", () => {
     }
   });
 
-  test("refuses a second main table, a VPC without a main table, and a VNI that is in use or reserved", async () => {
+  test("refuses a second main table, a main table of another VPC, and a VNI that is in use or reserved", async () => {
     const [one, two] = [await n.vpc(), await n.vpc()];
     const table = await n.table(one.id);
     const set = (id: string, change: string) => n.t.db.query(`update vpc set ${change} where id = $1`, [id]);

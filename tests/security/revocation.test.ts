@@ -18,7 +18,7 @@ const HOLD_S = 15;
 let t: TestControlPlane;
 let fixture: ComputeFixture;
 let servers: ServerProcess[];
-/** A long poll that runs until its limit, while the other tests run. */
+/** The answer to a long poll whose node was removed while it waited. */
 let heldPoll: Promise<Answer>;
 
 beforeAll(async () => {

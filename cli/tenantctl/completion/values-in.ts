@@ -1,4 +1,4 @@
-// Reads the flags of a partial command line that select where names are looked up.
+// Reads flags of a partial command line. These flags select the server and the scope in which names are looked up.
 
 const OPTIONS = {
   "--endpoint": "endpoint",

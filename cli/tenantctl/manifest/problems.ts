@@ -1,4 +1,5 @@
-// Finds steps that the server would refuse, so that the command fails before it changes anything.
+// Finds steps that the server would refuse, and names that are ambiguous, so that the command fails before it changes
+// anything.
 import { ROUTE_TARGET_KINDS } from "../../../src/contract/enums.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep } from "../../internal/manifest/plan.ts";
@@ -11,7 +12,7 @@ import { MAIN_TABLE } from "./run.ts";
 type Values = Entry["values"];
 type Given = { readonly project: Project; readonly manifest: Manifest | null };
 
-/** Returns why the server would refuse the step. */
+/** Returns why the step cannot be applied. */
 export function problemsOf(step: EntryStep, given: Given): string[] {
   const { kind, entry } = step;
   const problems = problemsIn(entry, kind === "create", given);
@@ -97,7 +98,9 @@ function imageProblems({ image }: Values, { project }: Given): string[] {
 function nicProblems(values: Values): string[] {
   const isWrong = ({ subnet, name, ...rest }: Values) =>
     typeof subnet !== "string" || typeof name !== "string" || Object.keys(rest).length > 0;
-  return extraNics(values).some(isWrong) ? ["each of extra_nics must have exactly the texts subnet and name"] : [];
+  return extraNics(values).some(isWrong)
+    ? ["each of extra_nics must have the two fields subnet and name, both texts, and no other field"]
+    : [];
 }
 
 /** The reader of the manifest has checked that the value is a list of objects. */

@@ -29,7 +29,7 @@ const IDLE_S = 10;
 export type RouterSockets = {
   /** Replaces the plan. The next packet is answered according to the new plan. */
   update(plan: GuestPlan): void;
-  /** Does the work of the sockets that must be read. Must be called often. */
+  /** Answers waiting packets of the sockets that report no events, and sends due advertisements. Call this often. */
   work(now_ms: number): void;
   close(): Promise<void>;
 };
@@ -44,8 +44,8 @@ export type RouterSocketsOptions = {
 };
 
 /**
- * Opens the sockets in the router's namespace. Throws an Error if one cannot be opened. But if a UDP socket for DNS, or
- * for DHCP in IPv4, cannot be opened, this is only logged.
+ * Opens the sockets in the router's namespace. A UDP socket for DNS or for DHCP in IPv4 that cannot be opened is only
+ * logged. Throws an Error if any other socket cannot be opened.
  */
 export function openRouterSockets(
   { bun, links, namespaces, plan, metadata, log }: RouterSocketsOptions,

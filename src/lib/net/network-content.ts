@@ -142,7 +142,7 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
 /**
  * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes of
  * the VPC allow, but at most VPC_MTU_MAX. It is at least MTU_MIN, because nodes refuse a document with a smaller MTU.
- * So a node whose underlay is too small for any VPC does not stop the documents of the other nodes.
+ * Without this minimum, one node with a too small underlay would make every node of the VPC refuse its document.
  */
 function mtuOf({ hosts }: NetworkContent): number {
   const smallest = Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));

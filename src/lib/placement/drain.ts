@@ -71,7 +71,7 @@ function requestOf(instance: HostedInstance, leaves: string | undefined): Placem
 
 /**
  * Returns the placement request for an instance that moves from this node.
- * @param leaves the node, if it is being drained, so that the other instances of a group will also leave it
+ * @param leaves - The id of the node if it is being drained. The other instances of a group will also leave this node.
  */
 export function movingRequest(
   from: Pick<Drained, "capacity">,

@@ -40,7 +40,7 @@ function applied(typed: string) {
 const ROUTE = "vpc: main, route_table: main, name: drop, destination: 10.1.0.0/16";
 const INSTANCE = "name: new, image: debian, vpc: main, primary_subnet: front, cpu: 1, memory_bytes: 1GiB";
 const NAMES = "attached_to must have the names of an instance and a NIC, as in { instance: web1, nic: primary }";
-const EXTRA = "each of extra_nics must have exactly the texts subnet and name";
+const EXTRA = "each of extra_nics must have the two fields subnet and name, both texts, and no other field";
 
 test.each([
   [
