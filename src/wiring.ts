@@ -29,7 +29,7 @@ import { refuseOtherDatabase } from "./db/same-database.ts";
 import { createFindOne, createFindRow } from "./db/shared-finds.ts";
 import { createSearch } from "./db/search.ts";
 import { createSignals } from "./db/signals.ts";
-import { createStore } from "./db/store.ts";
+import { createStore, isBusy } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
 import { maintain, maintainReplies } from "./db/maintenance.ts";
 import { createDoctor } from "./doctor/examine.ts";
@@ -193,7 +193,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"
-        : error instanceof IssuerUnavailable || isConnectionError(error) || isTimeout(error),
+        : error instanceof IssuerUnavailable || isConnectionError(error) || isTimeout(error) || isBusy(error),
   });
   const { savedScope, answered, ...claims } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
   const authorize = createAuthorize({

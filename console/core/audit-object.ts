@@ -8,8 +8,14 @@ export function objectOf(resource: string | null): Ref | null {
   return { scope: kind.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(), id };
 }
 
-/** Returns the kind in words and the end of the id: "floating ip …edfd2a6d". Another text is returned unchanged. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Returns the kind in words and the id, of a UUID only the end: "floating ip …edfd2a6d". Another text is returned
+ * unchanged.
+ */
 export function objectText(resource: string | null): string {
   const object = objectOf(resource);
-  return object === null ? resource ?? "" : `${kindText(object.scope)} ${shortId(object.id)}`;
+  if (object === null) return resource ?? "";
+  return `${kindText(object.scope)} ${UUID.test(object.id) ? shortId(object.id) : object.id}`;
 }

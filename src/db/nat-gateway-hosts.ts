@@ -21,7 +21,9 @@ const UNFIT = `
                                     join cn_nic_tag t on t.server_uuid = g.host_cn_uuid and t.name = e.nic_tag
                                                      and t.bridge is not null
                                    where (e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address)
-                                     and jsonb_build_array(t.bridge, e.vlan_id) = (
+                                     and case when (select count(*) from nat_gateway o
+                                                     where o.vpc_id = g.vpc_id and o.host_cn_uuid = g.host_cn_uuid) = 1
+                                     then true else jsonb_build_array(t.bridge, e.vlan_id) = (
                                        select (array_agg(jsonb_build_array(u.bridge, x.vlan_id)
                                                          order by o.public_address))[1]
                                          from nat_gateway o
@@ -29,7 +31,7 @@ const UNFIT = `
                                                                 or x.ipv6_block >>= o.public_address
                                          join cn_nic_tag u on u.server_uuid = o.host_cn_uuid and u.name = x.nic_tag
                                                           and u.bridge is not null
-                                        where o.vpc_id = g.vpc_id and o.host_cn_uuid = g.host_cn_uuid)), false)
+                                        where o.vpc_id = g.vpc_id and o.host_cn_uuid = g.host_cn_uuid) end), false)
    order by g.id limit $2`;
 
 /** Lists gateways whose node may no longer run them, for example because it was not seen for `live_s`. */

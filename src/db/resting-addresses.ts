@@ -24,8 +24,7 @@ const RELEASE = `
   select (select berth_release(p.id, host(g.address)) from pool p
            where p.network >>= g.address
              and not exists (select from public_address a where a.address = g.address)
-             and not exists (select from pool_range f where f.pool_id = p.id
-                                and g.address - p.base between f.low and f.high))
+             and not exists (select from berth_free_ranges(p.id, g.address - p.base, g.address - p.base)))
     from gone g`;
 
 /**

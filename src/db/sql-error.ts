@@ -87,7 +87,7 @@ export function isSilence(error: unknown): boolean {
 /**
  * Returns whether a time limit ended the statement: PostgreSQL cancelled it, or the driver waited too long for the
  * connection or for the reply. Its caller has waited long enough, and a database that is too slow must not get more
- * statements, so such a statement is not repeated.
+ * statements, so the server does not repeat such a statement.
  */
 export function isTimeout(error: unknown): boolean {
   return sqlState(error) === QUERY_CANCELED || isSilence(error);

@@ -185,7 +185,7 @@ function commitErrorOf(error: unknown): unknown {
   if (state.startsWith("23")) return new CommitError("constraint", sqlConstraint(error) ?? null, { cause: error });
   // The other units of the call must not fail with this unit.
   if (UNIT_CLASSES.has(state.slice(0, 2))) return new CommitError("constraint", null, { cause: error });
-  if (BUSY_STATES.has(state)) return new CommitError("busy", null, { cause: error });
+  if (isBusy(error)) return new CommitError("busy", null, { cause: error });
   return error;
 }
 
@@ -194,6 +194,11 @@ const UNIT_CLASSES: ReadonlySet<string> = new Set([
   "22", // data_exception: a value that PostgreSQL refuses
   "54", // program_limit_exceeded: for example a value that is too large for an index
 ]);
+
+/** Returns whether the statement failed with a state in BUSY_STATES. */
+export function isBusy(error: unknown): boolean {
+  return BUSY_STATES.has(sqlState(error) ?? "");
+}
 
 const BUSY_STATES: ReadonlySet<string> = new Set([
   "55P03", // lock_not_available

@@ -97,11 +97,18 @@ async function noUnderlayReason(
 ): Promise<string | null> {
   if (answer?.steps.at(-1) !== stopsWithoutNic(destination)) return null;
   const network = await networks.nodesOf(vpc_id);
-  const nic = network?.nics.find(({ ipv4, ipv6, addresses }) => [ipv4, ipv6, ...addresses].includes(destination));
+  const nic = network?.nics.find(({ ipv4, ipv6, blocks }) =>
+    ipv4 === destination || ipv6 === destination || blocks.some((block) => isIn(block, destination))
+  );
   const host = network?.hosts.find(({ server_uuid }) => server_uuid === nic?.host_cn_uuid);
   if (nic === undefined || host === undefined || host.underlay_address !== null) return null;
   const cn = await findCn(kysely, host.server_uuid);
   return `${nic.hostname} has this address, but its node ${cn?.hostname ?? host.server_uuid} has no underlay address`;
+}
+
+function isIn(block: string, address: string): boolean {
+  const [cidr, ip] = [parseCidr(block), parseIp(address)];
+  return cidr !== null && ip !== null && inCidr(ip, cidr);
 }
 
 async function hopAt(

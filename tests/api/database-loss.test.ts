@@ -65,13 +65,15 @@ test("each change that is in progress when the database is killed gets 200 and i
   }
 });
 
-test("a request whose statement takes longer than the database's time limit gets 503 and has no effect", async () => {
+test.each([
+  { what: "takes longer than the database's time limit", does: "perform pg_sleep(60)", name: "slow" },
+  { what: "waits too long for a lock", does: "raise lock_not_available", name: "locked" },
+])("a request whose statement $what gets 503 and has no effect", async ({ does, name }) => {
   await t.db.query(
-    `create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
+    `create function slow() returns trigger language plpgsql as $$ begin ${does}; return new; end $$;
      create trigger slow before insert on idempotency for each row execute function slow()`,
   );
-  const create = () =>
-    t.call("POST", "/v1/silos", { body: { name: "slow" }, headers: { "idempotency-key": "slow-silo" } });
+  const create = () => t.call("POST", "/v1/silos", { body: { name }, headers: { "idempotency-key": `${name}-silo` } });
   const { status, headers } = await create();
   await t.db.query("drop function slow cascade");
   expect([status, headers.get("retry-after")]).toEqual([503, "1"]);

@@ -9,6 +9,8 @@ import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
 test.each([
   ['FloatingIp::"01a22c07-54f2-7e5b-85aa-936f41d3166c"', "floating ip …41d3166c"],
   ['Cn::"b964e81d-9cdc-48b3-b80e-3fa4039f110e"', "node …039f110e"],
+  ['Setting::"api_key.retention_secs"', "setting api_key.retention_secs"],
+  ['BootRecord::"52:54:00:2b:6e:77"', "boot record 52:54:00:2b:6e:77"],
   ["Fleet", "Fleet"],
   [null, ""],
 ])("the object %s of an audit event is shown as '%s'", (resource, text) => {

@@ -177,17 +177,20 @@ test("the answer names the node of a NIC that other nodes cannot reach because t
   await f.node.alive();
   const { nic } = await f.placed({ ...f.node, underlay_address: "" }, "bare");
   await f.silence(f.node);
-  await apply(f.one);
   const { rows: [cn] } = await f.t.db.query("select hostname from cn where server_uuid = $1", [f.node.server_uuid]);
-  const { code, lines } = await traced(`web ${nic.primary_ipv4} 80`, f.one);
-  expect([code, lines.at(-1)]).toEqual([
-    1,
-    expect.stringMatching(
-      new RegExp(
-        `^The packet stops on node .+: bare has this address, but its node ${cn!.hostname} has no underlay address.$`,
+  okOf(await f.call("PATCH", `/v1/nics/${nic.id}`, { body: { allowed_cidrs: ["10.0.1.128/28"] } }));
+  await apply(f.one);
+  for (const address of [nic.primary_ipv4, "10.0.1.130"]) {
+    const { code, lines } = await traced(`web ${address} 80`, f.one);
+    expect([code, lines.at(-1)]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(
+          `^The packet stops on node .+: bare has this address, but its node ${cn!.hostname} has no underlay address.$`,
+        ),
       ),
-    ),
-  ]);
+    ]);
+  }
 });
 
 test("a question that one server process asks is answered through a poll at another process", async () => {

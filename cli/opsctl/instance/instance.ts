@@ -52,11 +52,15 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
   return pickRecord(await matching(io, name), name, INSTANCE_NAME);
 }
 
-/** Finds an instance of any tenant, with its addresses and the names of its node, tenant and project. */
-export async function findNamedInstance(io: Io, name: string): Promise<SystemInstance> {
-  // The error about a UUID without an instance comes from the server, as for other commands.
-  const { id } = isUuid(name) ? await findInstance(io, name) : { id: name };
-  return pickRecord(await matching(io, id), id, INSTANCE_NAME);
+/** An instance. The list of instances adds its addresses and the names of its node, tenant and project. */
+export type NamedInstance = Instance & Partial<SystemInstance>;
+
+/** Finds an instance of any tenant, with the fields of the list. A UUID also gives the fields that the list lacks. */
+export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {
+  if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);
+  const instance = await findInstance(io, name);
+  const listed = (await matching(io, instance.id)).find(({ id }) => id === instance.id);
+  return { ...listed, ...instance };
 }
 
 function matching(io: Io, name: string): Promise<SystemInstance[]> {
@@ -73,8 +77,9 @@ export async function instancePath(io: Io, name: string): Promise<string> {
   return `${INSTANCES_PATH}/${await resolveInstance(io, name)}`;
 }
 
-export function instanceText(instance: SystemInstance): string {
-  const { lifecycle: { state, reason }, host_cn_uuid, host_name } = instance;
+export function instanceText(instance: NamedInstance): string {
+  const { lifecycle: { state, reason }, host_cn_uuid, host_name, tenant_id, tenant_name, project_id, project_name } =
+    instance;
   return blockText([
     ["id", instance.id],
     ["name", instance.name],
@@ -82,13 +87,13 @@ export function instanceText(instance: SystemInstance): string {
     ["state", reason === undefined ? state : `${state}: ${reason}`],
     ["cpu", instance.cpu],
     ["memory", byteSizeText(instance.memory_bytes)],
-    ["addresses", instance.addresses.join(", ")],
+    ["addresses", instance.addresses?.join(", ")],
     ["image", instance.image_id],
-    ["host", host_cn_uuid === null ? null : titleOf({ name: host_name ?? "-", id: host_cn_uuid })],
+    ["host", host_cn_uuid && host_name ? titleOf({ name: host_name, id: host_cn_uuid }) : host_cn_uuid],
     ["host_live", instance.host_live],
     ["found_on_host", instance.found_on_host],
-    ["tenant", titleOf({ name: `${instance.silo_name}/${instance.tenant_name}`, id: instance.tenant_id })],
-    ["project", titleOf({ name: instance.project_name, id: instance.project_id })],
+    ["tenant", tenant_name ? titleOf({ name: `${instance.silo_name}/${tenant_name}`, id: tenant_id }) : tenant_id],
+    ["project", project_name ? titleOf({ name: project_name, id: project_id }) : project_id],
     ["created_at", instance.created_at],
   ]);
 }
@@ -100,7 +105,7 @@ type Options = {
   readonly image?: string;
 };
 
-export const INSTANCE: Listing<SystemInstance> & Showing<SystemInstance> = {
+export const INSTANCE: Listing<SystemInstance> & Showing<NamedInstance> = {
   one: "instance of any tenant",
   many: "instances",
   argument: INSTANCE_ARGUMENT,

@@ -10,7 +10,7 @@ export function show(): AnyCommand {
     .argument("<instance>", NAME_HELP)
     .action(withIo(async (io, name) => {
       const instance = await io.get<InstanceShown>(`${INSTANCE.path}/${await resolveInstance(io, name)}`);
-      const addresses = io.is_data ? [] : await addressesOfOne(io, instance.id);
+      const addresses = io.is_data || io.json ? [] : await addressesOfOne(io, instance.id);
       printInstance(io, instance, [["addresses", addresses.join(", ")], ...guestLines(instance)]);
     }));
 }
