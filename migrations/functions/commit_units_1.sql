@@ -1,7 +1,7 @@
--- The one write path for messages. A call is a set of units; each unit is written as a whole or not at all. The driver
--- sends one statement, but each statement inside the function reads the latest committed rows. A commit call runs this
--- function once per wave of units, in one statement. The name has a number: a release that changes the parameters or
--- the meaning adds commit_units_2 and keeps commit_units_1 for the processes of the previous release.
+-- Checks and writes the changes of messages. A call is a set of units; each unit is written as a whole or not at all.
+-- The driver sends one statement, but each statement inside the function reads the latest committed rows. A commit call
+-- runs this function once per wave of units, in one statement. The name has a number: a release that changes the
+-- parameters or the meaning adds commit_units_2 and keeps commit_units_1 for the processes of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],

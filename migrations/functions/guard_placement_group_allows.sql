@@ -1,7 +1,8 @@
 -- Returns 'true' if the placement group {placement_group_id} allows its instance {instance_id} on the node
--- {server_uuid}, otherwise the reason why not. The filter cn-affinity-required of src/lib/placement checks the same
--- rules. {leaves}, if given, is a node that is being emptied: an affinity group ignores its instances on this node,
--- because they will move too. The caller must hold the lock of the group.
+-- {server_uuid}, otherwise the reason why not. A group that is only preferred allows every node. The filter
+-- cn-affinity-required of src/lib/placement checks the same rules. {leaves}, if given, is a node that is being emptied:
+-- an affinity group ignores its instances on this node, because they will move too. The caller must hold the lock of
+-- the group.
 create or replace function guard_placement_group_allows(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;

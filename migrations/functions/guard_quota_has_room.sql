@@ -1,7 +1,8 @@
--- Returns the limit of a project's quota that {project_id, cpu, memory_bytes, disk_bytes, instances, defaults} would
--- exceed, or 'true' if no limit would be exceeded. The caller must hold the locks project:<id> and quota:<tenant>
--- exclusively. One statement with a cached plan compares all limits. The functions that name a limit are called only if
--- one is exceeded.
+-- Takes {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. Returns the limit that these amounts would
+-- exceed, or 'true' if they exceed no limit. The project's quota has the limits; `defaults` has them if the project has
+-- no quota. The caller must hold the locks project:<id> and quota:<tenant> exclusively. One statement with a cached
+-- plan compares all limits. The functions that name a limit are called only if one is exceeded, or if the project has
+-- no row in project_usage.
 create or replace function guard_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_project constant uuid := (args->>'project_id')::uuid;

@@ -1,9 +1,9 @@
 -- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
 -- number of its instances by tenant. `now` is `at`, or the database's clock if `at` is null. Without approved nodes it
--- returns one row, whose node columns are null. The first row has the silos of the tenants; `placement` is null for a
--- node without rules. This is a function because planning the query takes longer than running it: PL/pgSQL keeps the
--- plan. The function returns most values in columns of their own, and the caller builds objects from them. Building
--- these objects here took most of the time with 10,000 nodes.
+-- returns one row, whose node columns are null. The first row has the silo of each tenant with instances; `placement`
+-- is null for a node without rules. This is a function because planning the query takes longer than running it:
+-- PL/pgSQL keeps the plan. The function returns most values in columns of their own, and the caller builds objects from
+-- them. Building these objects here took most of the time with 10,000 nodes.
 create or replace function nodes_to_place_2(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement json,

@@ -60,8 +60,8 @@ export function refusalAt(action: Action, principal: Principal, scope: ResourceS
 }
 
 /**
- * Returns the names of the actions that the caller may perform. For some of these actions, the server also checks the
- * object.
+ * Returns the names of the actions that the caller may perform, without the actions that need no credential. For some
+ * of these actions, the server also checks the object.
  */
 export function permittedActions(caller: KnownPrincipal): string[] {
   return (Object.keys(POLICY) as Action[])
@@ -116,7 +116,7 @@ export function actionId(action: Action): string {
 
 /**
  * Returns the statuses that a caller without permission can get: 403, 404 (the action or the object is hidden), or
- * both.
+ * both. The list is empty for an action that needs no credential.
  */
 export function refusalsOf(action: Action): (403 | 404)[] {
   const { who, denied }: Rule = POLICY[action];

@@ -45,7 +45,7 @@ export type AuthorizeOptions = {
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /**
    * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with the
-   * answer; otherwise null.
+   * key; otherwise null.
    */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called after the route has answered and before the answer is sent. */

@@ -15,7 +15,7 @@ export type CredentialReference = {
   /** The login session; null for API keys and tokens of an external issuer. */
   readonly login_id: string | null;
   readonly credential_expires_at: Date | null;
-  /** Whether a token of another issuer has the rights of a root operator. */
+  /** Whether the caller was a root operator. This is used only for a token of another issuer. */
   readonly is_root: boolean;
 };
 

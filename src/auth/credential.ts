@@ -59,8 +59,8 @@ export function createCredentials({ db, tokens, identity_issuer, issuers }: Cred
 }
 
 /**
- * Returns the unverified `iss` claim: undefined if the token has none, null if the token is malformed. The token's
- * reader verifies the claim later.
+ * Returns the unverified `iss` claim: undefined if the token has no such claim, null if the token or the claim is
+ * malformed. The token's reader verifies the claim later.
  */
 function claimedIssuer(token: string): string | undefined | null {
   try {

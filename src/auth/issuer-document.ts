@@ -27,7 +27,7 @@ export type IssuerWeb = {
 const Discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
 export type Discovery = z.infer<typeof Discovery>;
 
-/** Returns the configured URLs of the identity service; [] for another issuer. Their origins may be private. */
+/** Returns the configured URLs of the identity service, whose origins may be private; [] for another issuer. */
 export function ownUrls({ identity }: IssuerWeb, { issuer }: Issuer): readonly string[] {
   return identity?.issuer === issuer ? [issuer, identity.jwks_url ?? issuer] : [];
 }

@@ -20,8 +20,8 @@ export function isIssuerUrl(text: string): boolean {
 }
 
 /**
- * Returns whether keys may be fetched from a URL that the issuer's discovery document names. A remote issuer must not
- * name a local address.
+ * Returns whether a URL that the issuer's discovery document names may be used, for example to fetch keys. A remote
+ * issuer may name only https URLs, and no loopback address.
  */
 export function mayFollow(issuer: string, text: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(text)];

@@ -1,6 +1,7 @@
 // Reads and caches the signing keys of other issuers. The URL of the keys is configured or found by OpenID discovery.
-// Keys are cached for JWKS_CACHE_S and read again when a token names an unknown key. If the keys cannot be read,
-// `verify` throws an error, because the caller must not count as anonymous.
+// Keys are cached for JWKS_CACHE_S. If a token names an unknown key, the keys are read again, at most once in
+// JWKS_COOLDOWN_S. If the keys cannot be read, `verify` throws an error: the token may be valid, so the answer must be
+// 503 and not 401.
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";
@@ -23,7 +24,7 @@ export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
 /**
  * Returns `verify`, which checks the signatures of tokens. `clock_ms` is a monotonic clock; it only measures the age of
- * cached keys.
+ * cached keys and of failures.
  */
 export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => performance.now()) {
   const entries = new Map<string, Entry>();

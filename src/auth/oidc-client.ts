@@ -51,8 +51,9 @@ export function createOidcClients(web: IssuerWeb) {
   }
 
   /**
-   * Exchanges a code for an ID token, which is not checked yet. Returns null if the issuer refuses the code, or if
-   * `iss` shows that another issuer sent it. Throws IssuerUnavailable.
+   * Exchanges a code for an ID token, which is not checked yet. Returns null if the issuer refuses the code, if `iss`
+   * names another issuer, or if `iss` is missing although the issuer announces that it sends it. Throws
+   * IssuerUnavailable.
    */
   async function idTokenOf(
     client: OidcClient,
@@ -106,7 +107,8 @@ async function attempted<T>({ issuer }: Issuer, work: () => Promise<T>): Promise
 }
 
 /**
- * Adds the client's authentication to the request: in the header, or in the body if the issuer accepts it only there.
+ * Adds the client's authentication to the request: in the body if the issuer supports client_secret_post but not
+ * client_secret_basic, otherwise in the header.
  */
 function authenticated(provider: Provider, { client_id, client_secret }: OidcClient, form: Record<string, string>) {
   const methods = provider.token_endpoint_auth_methods_supported;

@@ -215,7 +215,7 @@ export const POLICY = {
   InstanceRetry: OF_TENANT,
   InstanceRebuild: OF_TENANT,
   InstanceConsole: OF_TENANT,
-  // The ticket is the credential, because a browser cannot send another credential with a WebSocket.
+  // The ticket is the credential, because a browser cannot send an Authorization header with a WebSocket.
   InstanceConsoleOpen: { who: "anyone", scopes: ALL, denied: "forbid" },
   InstanceConsoleList: OF_TENANT_READ,
   InstanceConsoleLog: OF_TENANT_READ,

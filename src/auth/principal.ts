@@ -39,7 +39,10 @@ export type Principal =
     readonly scope: KeyScope;
     /** The compute node that the credential is bound to; null for other credentials. */
     readonly bound_cn: string | null;
-    /** The expiry of the key, session or token; null for a key without an expiry. */
+    /**
+     * The expiry of the key, session or token; null for a key without an expiry, and for a session that was found by
+     * its id (credential-reference.ts).
+     */
     readonly expires_at: Date | null;
   };
 

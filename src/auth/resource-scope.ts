@@ -32,7 +32,10 @@ export type Locate = {
   readonly wanted?: (c: Ctx) => readonly string[];
   /** The error text for a missing parameter. Default: a text that lists the required parameters. */
   readonly missing?: (c: Ctx) => string;
-  /** Returns the scope, null when the object does not exist, or a Fault when an id is not a UUID. */
+  /**
+   * Returns the scope, or Anywhere for a list that spans all scopes. Returns null when the object does not exist, and a
+   * Fault when an id is not a UUID.
+   */
   readonly find: (c: Ctx, findRow: FindRow) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
 };
 

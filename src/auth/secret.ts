@@ -30,9 +30,9 @@ const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept
   "to the result of `select encode(secret, 'hex') from server_secret`, and delete that row.";
 
 /**
- * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. The
- * embedded PostgreSQL serves only one process, so its secret is not checked, and a server that has lost the secret
- * still starts.
+ * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. Without
+ * DATABASE_URL, the database belongs to this process, and the secret is not checked, so that a server that has lost the
+ * secret still starts.
  */
 export async function sharedSecret(sources: SecretSources): Promise<ServerSecret> {
   const found = await serverSecret(sources);

@@ -33,7 +33,8 @@ const EVENTS = "select canonical, hash from audit_event where seq between $1 and
 
 /**
  * Moves whole segments of events that are older than `after_s` into the archive, at most AUDIT_SEGMENTS_PER_PASS.
- * Returns the number of segments. If two processes archive at the same time, the later call fails and changes nothing.
+ * Returns the number of segments that it moved. If two processes move the same segment at the same time, the later
+ * process throws an error, and the segment is archived once.
  */
 export async function archiveAudit(db: Db, signer: AuditSigner, after_s: number): Promise<number> {
   for (let archived = 0; archived < AUDIT_SEGMENTS_PER_PASS; archived++) {
@@ -101,7 +102,9 @@ export async function listSegments(
   return (await db.query<SignedSegment & { archived_at: Date }>(sql, [after, rows])).rows;
 }
 
-/** The events of a segment. `prev_hash` is the hash in the event's own text, and `hash` is computed. */
+/**
+ * Returns the events of a segment. `prev_hash` is the hash in the event's own text. `hash` is computed from this text.
+ */
 export function eventsOf(segment: StoredSegment): StoredEvent[] {
   return textsIn(segment.content).map((canonical, place) => ({
     seq: segment.first_seq + place,

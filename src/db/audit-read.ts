@@ -1,6 +1,6 @@
 // Reads the audit chain, in its table and in its archive. Every query for events first appends the events of the
 // transitions that are already committed (`settle`). Therefore a client that sees the effect of a change also finds the
-// event of the change.
+// event of the change, unless an older transaction runs for longer than a second.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
@@ -22,8 +22,8 @@ const UNSETTLED = `
        and not exists (select from audit_event e where e.transition_id = t.id)) as unsettled`;
 
 /**
- * Appends pending events. An event cannot be appended while an older transaction runs. Waits about a second at most for
- * such transactions.
+ * Appends pending events. An event cannot be appended while an older transaction runs. The function waits at most about
+ * a second for such transactions.
  */
 export async function settle(db: Db): Promise<void> {
   const edge = (await db.query<{ edge: string }>(EDGE)).rows[0]!.edge;
@@ -105,8 +105,8 @@ export type AuditSearch = {
 };
 
 /**
- * SQL that lists events. LIVE: the events of a range in the table. ARCHIVED: the archived events that are passed as
- * parameters.
+ * SQL that lists events. LIVE lists the events of a range in the table. ARCHIVED lists the archived events that are
+ * passed as parameters.
  */
 const LIVE = "select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2";
 const ARCHIVED = `

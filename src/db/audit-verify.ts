@@ -1,8 +1,8 @@
 // Verifies the audit chain in one database snapshot, chunk by chunk: first the segments of the archive with their
 // signatures, then the events after them. It detects events that were changed, removed, reordered or inserted, and
 // texts that do not match their hashes. It also detects missing events before the head, and events after the head. If
-// the whole chain was rewritten together with its head, only a copy of the head that is kept elsewhere reveals the
-// change.
+// the events after the archive were rewritten together with the head, only a copy of the head that is kept elsewhere
+// reveals the change.
 import type { AuditHead, AuditVerification } from "../contract/audit.ts";
 import { eventsOf, segmentFlaw, segmentOf, type StoredEvent as Stored } from "./audit-archive.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";

@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: st
   webhook: { table: "webhook", audience: OF_TENANT },
 };
 
-/** The maximum number of audiences that are kept, about 150 bytes each. */
+/** The maximum number of objects whose audiences are kept, about 150 bytes each. */
 const KEPT_MAX = 20_000;
 
 export type AudiencesOf = (refs: readonly ActorRef[]) => Promise<readonly (readonly Audience[])[]>;

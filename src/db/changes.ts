@@ -1,7 +1,7 @@
 // Keeps references to the objects that changed recently, from the hints that this process receives. After a change, a
 // web console reads the changed objects that it shows. Because a hint may be lost, a web console also reads, from time
-// to time, all objects that it shows. If a cursor is too old or from another process, the answer has `reset`: the web
-// console must read everything again. This file does not query the database.
+// to time, all objects that it shows. If a cursor is too old or from another process, or if a hint named no objects,
+// the answer has `reset`: the web console must read everything again. This file does not query the database.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import type { Hints } from "./hints.ts";
@@ -33,8 +33,8 @@ export type Changes = {
 };
 
 /**
- * The maximum number of changes that are kept, about 100 bytes each. A caller whose cursor is older must read
- * everything again.
+ * The maximum number of changes that are kept, about 100 bytes each. A caller whose cursor is older than these changes
+ * must read everything again.
  */
 const KEPT_MAX = 4_096;
 /** Changes that arrive within this time are answered together. */
@@ -66,7 +66,10 @@ export function createChanges(hints: Pick<Hints, "onHint">, { held_max }: { read
     }, GATHER_MS);
   });
 
-  /** Returns the changes after a position, each object once; null if some of them are no longer kept. */
+  /**
+   * Returns the changes after a position, each object once; null if some of these changes are unknown or no longer
+   * kept.
+   */
   function since(from: number): ActorRef[] | null {
     if (from < unknown_at || from > count || count - from > kept.length) return null;
     const refs = kept.slice(kept.length - (count - from));

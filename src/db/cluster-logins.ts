@@ -1,7 +1,7 @@
 // Creates the logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of
 // `berth_app`; `berth_owner` owns the database and migrates it. Neither is a superuser, and neither may create roles.
-// The superuser that initdb creates is used only in single-user mode, before the server starts: the server rejects its
-// logins.
+// The superuser that initdb creates is used only in single-user mode, before the server starts. The server rejects
+// logins of the superuser, except in tests.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -107,8 +107,9 @@ export async function ensureLogins(cluster: Cluster): Promise<Logins> {
 }
 
 /**
- * Writes the pg_hba rules that let the two logins connect to this database with a password. The rules are in a separate
- * file, so pg_hba.conf stays unchanged and release 0.1.0 can still open the folder. Returns the path of the file.
+ * Writes the pg_hba rules that let the two logins connect to this database with a password. If `superuser` is true,
+ * also lets every user connect to every database with a password. The rules are in a separate file, so pg_hba.conf
+ * stays unchanged and release 0.1.0 can still open the folder. Returns the path of the file.
  */
 export async function writeHostRules({ folder, user }: Cluster, superuser: boolean): Promise<string> {
   const path = join(folder.cluster, "berth_hba.conf");

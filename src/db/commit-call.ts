@@ -10,8 +10,8 @@ import { arrayLiteral, longTextArray } from "./sql-array.ts";
 /** A commit call: one statement and, for each of its waves, the units that the wave checks and writes together. */
 export type CommitCall = {
   /**
-   * The text is the same for every call with this number of waves. The statement returns the answers of its waves as
-   * columns.
+   * The name and the text of the statement are the same for every call with this number of waves. The statement returns
+   * the answers of its waves as columns.
    */
   readonly name: string;
   readonly sql: string;

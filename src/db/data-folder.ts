@@ -6,7 +6,7 @@
 //   url            connection URL for the control plane, mode 0600; exists only while the server runs
 //   owner-url      connection URL for the owner of the tables, for migrations and pg_dump
 //   logins         the passwords of the two logins in url and owner-url, mode 0600
-//   password       the superuser password that initdb requires, mode 0600; a running server rejects its logins
+//   password       the superuser password that initdb requires, mode 0600; a running server rejects the superuser
 //   postgres.log   the server's output
 //   pg/            PostgreSQL's own files
 //   place          path of the folder that contains pg/ when the PostgreSQL user cannot enter this folder
@@ -158,7 +158,7 @@ function shell(command: string, pid: number, ...more: readonly string[]): string
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch {
-    return null; // The process ended in the meantime.
+    return null; // Usually the process has ended in the meantime.
   }
 }
 

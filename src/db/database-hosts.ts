@@ -2,7 +2,7 @@
 // writes. libpq also reads such URLs. The driver (pg) reads only one server, so such a URL is split into one URL per
 // server.
 
-/** A URL up to its authority, the authority, the path, and the query. */
+/** Captures four parts of a URL: the scheme with the user, the list of servers, the path, and the query. */
 const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
 /**
  * Matches a URL whose password contains a character that ends the authority: a slash, ? or #. A slash after a colon and
@@ -10,7 +10,7 @@ const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
  */
 const UNENCODED = /^[a-z]+:\/\/[^@/?#:]*:[^@/?#]*(?:(?<!:\d+)\/[^?]*|#.*|\?[^=&]*)@/i;
 const TARGET = "target_session_attrs";
-/** The values of target_session_attrs that find a server that accepts writes. */
+/** The values of target_session_attrs that select a server that accepts writes. */
 const WRITABLE = ["read-write", "primary"];
 
 /**
@@ -44,13 +44,17 @@ export function databaseUrls(url: string): readonly [string, ...string[]] {
   return [first!, ...others];
 }
 
-/** Returns whether the URL asks for a server that accepts writes. Each new connection must then be checked. */
+/**
+ * Returns whether the URL names several servers or has target_session_attrs. If so, each new connection must be
+ * checked, because it must lead to a server that accepts writes.
+ */
 export function choosesServer(url: string): boolean {
   return databaseUrls(url)[0] !== url;
 }
 
 /**
  * Returns the port of each server from the parameter `port`, which has one port for all servers or one port for each.
+ * Without the parameter, returns an empty list.
  */
 function portsOf(list: string | null, servers: number): readonly string[] {
   if (list === null) return [];

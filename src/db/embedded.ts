@@ -1,5 +1,5 @@
-// Runs the PostgreSQL server that Berth includes and uses when DATABASE_URL is unset. Unlike with an installed server,
-// Berth starts and stops it, and creates its logins.
+// Runs the PostgreSQL server that Berth includes and uses when DATABASE_URL is unset. Berth starts and stops this
+// server, and creates its logins. With DATABASE_URL, the operator does this.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The migrations whose comments were rewritten after databases had applied them. Databases record the checksum of the
-// text that they applied. So a migration whose statements are unchanged keeps the checksum of its first text.
+// Lists the migrations whose comments were rewritten after databases had applied them. A database records the checksum
+// of the text that it applied. So a migration whose statements are unchanged keeps the checksum of its first text.
 
 /** One line for each migration: its name, the checksum of its first text, and the checksum without comments. */
 export const FIRST_CHECKSUMS = `

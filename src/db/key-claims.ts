@@ -60,11 +60,11 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
 }
 
 /**
- * Answers all claims. If the shared statement fails, each claim is repeated alone, so that it gets only its own error.
- * This is safe because a repeated claim with the same message id changes nothing. After a timeout all claims fail:
- * their requests have waited long enough, and repeats would send up to 128 statements instead of one to a database that
- * is too slow. A statement that waited too long for a lock is repeated, because then only the claim of the locked key
- * fails.
+ * Answers all claims. If the shared statement fails with an error other than a timeout, each claim is repeated alone,
+ * so that it gets only its own error. This is safe because a repeated claim with the same message id changes nothing.
+ * If the statement waited too long for a lock, for example, only the claim of the locked key then fails. After a
+ * timeout all claims fail: their requests have waited long enough, and repeats would send up to 128 statements instead
+ * of one to a database that is too slow.
  */
 async function answerAll(db: DbClient, batch: readonly Waiting[]): Promise<void> {
   const [first, ...others] = batch;

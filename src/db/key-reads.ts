@@ -1,6 +1,7 @@
 // Reads that find rows by a unique key: credentials, the scope of an object, one record by its id. Nearly every request
 // needs one or two of these reads, so they have connections of their own, on which a statement costs little:
-// - A statement is prepared once for each connection. One plan fits all keys, so PostgreSQL never plans it again.
+// - A statement is prepared once for each connection, unless `prepares` is false. One plan fits all keys, so PostgreSQL
+//   does not plan a prepared statement again.
 // - Statements are sent without waiting for the answers to earlier statements, and all statements of one turn of the
 //   event loop leave in one packet (pipeline.ts).
 //
@@ -26,14 +27,14 @@ export type KeyReads = {
   close(): Promise<void>;
 };
 
-/** The number of connections per process. The second is opened when the first is crowded, lost, or still opening. */
+/** The maximum number of connections per process. The second is opened when the first is crowded or still opening. */
 const CONNECTIONS_MAX = 2;
-/** Number of running statements above which a connection is crowded. */
+/** The number of running statements from which a connection counts as crowded. */
 const CROWD = 128;
 /**
- * One plan for all values of a parameter, because every statement finds its rows by a key. With sequential scans,
- * PostgreSQL would read a whole table that had few rows when it was last analyzed. With bitmap scans, arrays of a few
- * keys would cost more than with index scans.
+ * Makes PostgreSQL use one plan for all values of a parameter, because every statement finds its rows by a key. With
+ * sequential scans, PostgreSQL would read a whole table that had few rows when it was last analyzed. With bitmap scans,
+ * arrays of a few keys would cost more than with index scans.
  */
 const PLANS =
   "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";
@@ -96,8 +97,9 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. Without one, opens another connection, unless the limit
-   * is reached. Then returns the least crowded open connection, or one that is opening if no connection is open.
+   * Returns the first connection that is open and not crowded. Without such a connection, begins to open another one,
+   * up to the limit, and returns the least crowded open connection. If no connection is open, returns one that is
+   * opening.
    */
   function choose(): Line {
     let best: Line | undefined;
@@ -121,7 +123,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
       const is_stale = isStale(error);
       if (!is_stale && !isConnectionError(error)) throw error;
       retire(pipeline);
-      // A migration makes the plans of all connections stale, and a read is repeated only once.
+      // A migration makes the plans of all connections stale. So all connections are closed: the read is repeated only
+      // once, and must not get another stale plan.
       if (is_stale) { for (const line of lines) if (line?.ready != null) retire(line.ready); }
       // A read has no effect, so it can be repeated. It is not repeated after a timeout, because the caller has waited
       // long enough.

@@ -50,7 +50,7 @@ async function listenUntil(closing: AbortSignal, { url, options, onReady }: Loop
         else guarded(options, () => options.onReconnect?.());
         await untilBroken(client, closing);
       } finally {
-        await client.end().catch(() => {}); // A connection that is already broken was reported above.
+        await client.end().catch(() => {}); // The error of a broken connection is reported below.
       }
     } catch (error) {
       if (!closing.aborted) guarded(options, () => options.onError?.(error as Error));

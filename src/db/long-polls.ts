@@ -43,8 +43,8 @@ const REST_MS = 10;
  */
 const HINT_AGE_MS = 100;
 /**
- * How long an answer is kept for a request that begins to wait later. A sweep serves every request before this time is
- * over.
+ * How long an answer is kept for a request that begins to wait later. A request that begins after this time gets its
+ * answer from a sweep.
  */
 const EARLY_MS = 500;
 const EARLY_MAX = 1_000;

@@ -66,7 +66,7 @@ const PARTS_OF_RUNNING = `
   select (jsonb_path_query(l.params, '$.nodes[*].operation_id') #>> '{}')::uuid from saga l
    where l.wake_at is not null and l.state = 'running' and l.saga in ('cn-drain-label', 'cn-upgrade-label')`;
 
-/** Deletes ended jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone). */
+/** Deletes jobs that ended more than `retention_s` ago. Keeps a job that its node must still undo (a tombstone). */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
     table: "job",
@@ -77,8 +77,8 @@ async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
 }
 
 /**
- * The kinds whose rows are deleted without a transition: by maintenance, or together with the record that they belong
- * to.
+ * The kinds of actors whose rows may be deleted without a transition: by maintenance, or together with the record that
+ * they belong to.
  */
 export const SWEPT_KINDS = [
   "route",

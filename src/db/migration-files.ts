@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { FIRST_CHECKSUMS } from "./first-checksums.ts";
 
 export type SqlFile = {
-  /** File name, for example 0001_roles.sql. */
+  /** The file name, for example 0001_roles.sql; for a function, the name of the function. */
   readonly name: string;
   readonly sql: string;
   readonly sha256: string;

@@ -71,7 +71,7 @@ export async function listHomeless(db: Db, fence_s: number, { rows_max, after }:
   return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max, after])).rows;
 }
 
-// With `barred`, the same conditions as in guard_cn_may_host_gateway, which the commit checks for one node.
+// These conditions and `barred` are the conditions of guard_cn_may_host_gateway, which the commit checks for one node.
 const CANDIDATES = `
   select t.server_uuid, t.name as nic_tag,
          (select count(*) from nat_gateway g where g.host_cn_uuid = t.server_uuid) as gateways

@@ -1,10 +1,10 @@
-// Reads the networks of VPCs. Each function is one statement, so its result is one snapshot.
+// Reads the networks of VPCs. Each function runs one statement, so its result is from one snapshot.
 import type { NetworkContent } from "../lib/net/network-content.ts";
 import type { Db } from "./pool.ts";
 
 /**
- * A VPC with a part on a node. If `generation` is null, the node no longer has a part, but may still store the
- * document.
+ * A VPC that has or had a part on a node. If `generation` is null, the node no longer has a part of the VPC, but may
+ * still store the document.
  */
 export type VpcOfNode = {
   readonly server_uuid: string;
@@ -21,7 +21,10 @@ export type CurrentNetwork = {
   readonly content: NetworkContent | null;
 };
 
-/** Whether the documents of the NIC's node contain the floating IP `f`. See servedNic in actors/floating-ip. */
+/**
+ * SQL condition that is true if the documents of the NIC's node contain the floating IP `f`. See servedNic in
+ * actors/floating-ip.
+ */
 export const SERVED = `(f.operation_id is null or f.operation_kind = 'attach' and f.reclaimed_as is null
                  and (f.prior_cn is null or f.prior_nic_id = f.attached_to))`;
 

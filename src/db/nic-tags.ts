@@ -1,4 +1,5 @@
-// Stores the NIC tags that a node reports with their bridges. External networks of VPCs on the node use the bridges.
+// Stores the NIC tags that a node reports, and the bridge of each tag. External networks of VPCs on the node use the
+// bridges.
 import type { ReportedNicTag } from "../contract/external-network.ts";
 import type { Db } from "./pool.ts";
 
@@ -26,7 +27,7 @@ const STORE = `
   select exists (select from gone union all select from written) as changed`;
 
 /**
- * Replaces the tags of a node; an empty list changes nothing. Names that no operator has created are dropped. Returns
+ * Replaces the tags of a node; an empty list changes nothing. Ignores a tag whose name no operator has created. Returns
  * whether a tag changed. If a tag changed, the VPCs of the node have a new generation.
  */
 export async function storeNicTags(db: Db, server_uuid: string, tags: readonly ReportedNicTag[]): Promise<boolean> {

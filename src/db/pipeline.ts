@@ -1,5 +1,5 @@
-// Makes a connection send each statement at once, without waiting for the answers to earlier statements. PostgreSQL
-// answers in order. Statements of one turn of the event loop leave in one packet: a system call costs more than a short
+// Makes a connection send each statement without waiting for the answers to earlier statements. PostgreSQL answers in
+// order. Statements of one turn of the event loop leave in one packet, because a system call costs more than a short
 // statement.
 import type { Rows } from "./pool.ts";
 
@@ -15,8 +15,8 @@ type Statement = { readonly name?: string; readonly text: string; readonly value
 
 export type Pipeline = {
   /**
-   * Runs a statement. Prepares it at its first use, unless `prepares` is false. Rejects with the same errors as the
-   * pool; the connection stays usable after SQL errors.
+   * Runs a statement. Prepares it at its first use, unless `prepares` is false or PREPARED_MAX statements are prepared
+   * already. Rejects with the same errors as the pool; the connection stays usable after SQL errors.
    */
   query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
   /** Number of statements that were sent and not answered. */

@@ -1,5 +1,6 @@
 // Manages connections to PostgreSQL. Only this file imports the driver (pg). A connection is closed instead of reused
-// if it is broken, a statement timed out on our side, or a transaction was left open.
+// if it is broken, a statement timed out on our side, a transaction was left open, a prepared statement was lost, or
+// the server no longer accepts writes.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { choosesServer, databaseUrls } from "./database-hosts.ts";
@@ -42,9 +43,9 @@ export type Rows<R> = { readonly rows: R[]; readonly rowCount: number };
 
 export type DbClient = {
   /**
-   * Runs one statement. With a name, each connection parses it once; the name must always have the same text. Do not
-   * pass a name inside a transaction. If a migration made the plan invalid, the first failure aborts the transaction,
-   * and the repetition fails, too.
+   * Runs one statement. With a name, each connection parses the statement once; a name must always be used with the
+   * same text. Do not pass a name inside a transaction. If a migration made the plan invalid, the first failure aborts
+   * the transaction, and the repetition fails, too.
    */
   query<R = Row>(sql: string, params?: readonly unknown[], name?: string): Promise<Rows<R>>;
 };
@@ -174,7 +175,10 @@ async function openAt(url: string, options: ConnectOptions, config: pg.ClientCon
   return client;
 }
 
-/** Throws NotPrimary if the URL asks for a server that accepts writes, and this server does not accept them. */
+/**
+ * Throws NotPrimary if the URL names several servers or has target_session_attrs, and this server does not accept
+ * writes.
+ */
 async function refuseStandby(client: pg.ClientBase, { url }: ConnectOptions): Promise<void> {
   if (!choosesServer(url)) return;
   // The setting is on at a standby, and at a server whose operator forbids writes.

@@ -12,7 +12,10 @@ export type Primary = {
   open<T>(connect: () => Promise<T>): Promise<T>;
 };
 
-/** The pause between two searches for the primary, because during a failover every request fails to connect. */
+/**
+ * The pause between two searches for the primary. During a failover every request fails to connect. Without the pause,
+ * each of them would start a search.
+ */
 const SEARCH_PAUSE_MS = 200;
 
 /** `probe` resolves if the server at a URL accepts writes, and rejects otherwise. */

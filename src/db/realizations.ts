@@ -11,8 +11,10 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 };
 
 /**
- * Whether a report was stored, or why not. `unknown`: the node has no part of the VPC. `older`: the node has reported a
- * later generation. `ahead`: the VPC has no such generation yet.
+ * Whether a report was stored, or why not. `unknown`: the VPC's document was not offered to the node. `older`: the node
+ * has reported a later generation, or an outcome of this generation. `ahead`: the VPC has no such generation yet.
+ * `generation` is the VPC's newest generation if the verdict is `ahead`; otherwise the generation that was stored
+ * before, or 0.
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 
@@ -46,8 +48,7 @@ export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: read
   );
 }
 
-// A report that repeats the stored generation is stored. Only a late `accepted` is ignored: it must not replace the
-// outcome.
+// A report that repeats the stored generation is stored, except a late `accepted`, which must not replace the outcome.
 const STORE = `
   with judged as (
     select k.text, g.*, b.generation as newest, berth_now() as now, r.server_uuid is not null as is_offered,

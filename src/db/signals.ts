@@ -11,7 +11,8 @@ import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.
 export type Signals = {
   /**
    * Records that the node was seen. Every method that can return a Fault resolves to null when the signal is committed.
-   * If too many signals are queued, it drops the signal and resolves to a 503.
+   * If too many signals are queued, or after `close`, the method drops the signal and resolves to a 503. It rejects if
+   * the write fails.
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**
@@ -25,9 +26,9 @@ export type Signals = {
    * is as in TimedStatus.
    */
   metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
-  /** Renews the leases of these jobs. Ignores jobs that this node has not claimed. */
+  /** Renews the leases of these jobs. Ignores jobs that are not in progress on this node. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
-  /** Stores the progress of a job, if this node has claimed it. */
+  /** Stores the progress of a job, if the job is in progress on this node. */
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
   /** Stores the last netboot request of the machine with this boot record. */
   bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
@@ -35,7 +36,7 @@ export type Signals = {
   hardware(server_uuid: string, read: HardwareRead): Promise<Fault | null>;
   /** Records that a key was used. Does not wait for the write; if the write fails, the use is not recorded. */
   keyUsed(key_id: string): void;
-  /** Writes the queued signals. Later signals get a 503. */
+  /** Writes the queued signals. Later signals are dropped and get a 503. */
   close(): Promise<void>;
 };
 

@@ -1,5 +1,5 @@
-// Encodes arrays as parameters. The driver would quote and escape every element; for long texts that takes longer than
-// storing them.
+// Encodes arrays as parameters. The driver would quote and escape every element, which takes longer than storing the
+// elements if they are long texts.
 
 /** PostgreSQL's OID of the type text. */
 const TEXT_OID = 25;

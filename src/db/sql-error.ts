@@ -44,7 +44,7 @@ const DRIVER_WORDS =
 const SILENCE_WORDS =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
 
-/** The server is a standby or forbids writes, so the connection is closed. It counts as a failed connection. */
+/** The error for a server that is a standby or forbids writes. The connection is closed and counts as failed. */
 export class NotPrimary extends Error {
   constructor() {
     super("The database server accepts no writes: it is a standby, or a failover is in progress");
@@ -64,7 +64,7 @@ export function sqlConstraint(error: unknown): string | undefined {
   return typeof constraint === "string" ? constraint : undefined;
 }
 
-/** Returns whether the connection broke or could not be opened, so that the statement's effect is unknown. */
+/** Returns whether the connection broke or could not be opened. If it broke, the statement's effect is unknown. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof NotPrimary) return true;
   const state = sqlState(error);

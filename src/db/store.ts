@@ -39,7 +39,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     );
   }
 
-  /** Locks the rows of the actors and loads them, in a transaction. */
+  /** Locks the rows of the actors and loads them, in the caller's transaction. */
   async function loadLocked(client: DbClient, refs: readonly ActorRef[]): Promise<Loaded> {
     const found: LoadedRows[] = [];
     for (const [kind, members] of Map.groupBy(refs, (ref) => ref.kind)) {

@@ -10,7 +10,7 @@ const FILES = ["sslrootcert", "sslcert", "sslkey"];
 
 /**
  * Returns the URL with sslmode=verify-full in place of a weak mode. The driver verifies in these modes today but warns
- * that its next major version will not.
+ * that its next major version will not. A URL that requests libpq's meaning of the weak modes stays unchanged.
  */
 export function strictTls(url: string): string {
   return compatible(url) ? url : url.replace(WEAK_MODE, "$1verify-full");

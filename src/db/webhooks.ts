@@ -57,8 +57,8 @@ export async function takeWebhooks(db: Db, rows_max: number, busy: readonly stri
 }
 
 /**
- * Records an attempt. Returns the next delivery that this process must send to the webhook; null if no delivery is due,
- * or if this process no longer has the claim of the webhook.
+ * Records an attempt. Returns the next delivery that this process must send to the webhook. Returns null if the attempt
+ * failed, if `continues` is false, if no delivery waits, or if this process no longer has the claim of the webhook.
  */
 export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: Attempt, end: AttemptEnd) {
   const { status, reason, pause_s, continues } = end;
@@ -66,7 +66,7 @@ export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: 
   return (await db.query<Attempt>(RECORD, params)).rows[0] ?? null;
 }
 
-/** Deletes deliveries that ended long ago. */
+/** Deletes deliveries that ended more than `retention_s` ago. */
 export async function dropEndedDeliveries(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
     table: "webhook_delivery",

@@ -48,7 +48,7 @@ const HELD_COUNTS = `
 
 /**
  * SQL that lists how many addresses each pool can allocate. Does not count broadcast addresses, and omits the IPv6
- * pools of subnets.
+ * pools of subnets and external subnets.
  */
 const SIZES = `
   select 'subnet:' || id || ':v4' as pool_id,

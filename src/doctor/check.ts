@@ -7,8 +7,8 @@ export type Check = {
   /** The rule that is checked, as a statement. The statement is true if the query returns no row. */
   readonly title: string;
   /**
-   * The status if the query returns a row. fail: an invariant is violated. warn: the system works, but an operator must
-   * act.
+   * The status if the query returns a row. fail: an invariant is violated, or background work does not progress. warn:
+   * the system works, but an operator must act.
    */
   readonly severity: "warn" | "fail";
   readonly query: string;

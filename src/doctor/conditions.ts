@@ -1,5 +1,5 @@
-// Checks conditions of a running system that are not invariants but need an operator: operations, jobs, messages and
-// nodes that are stuck, late or silent.
+// Checks conditions of a running system that are not invariants but need an operator, such as operations, jobs,
+// messages and nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import { WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
 import type { Check } from "./check.ts";

@@ -1,4 +1,4 @@
-// Lists the documented transitions of a node: event, from state, to state. docs/nodes.md, "States". Update this list
+// Lists the documented transitions of a node: event, from state, to state (docs/nodes.md, "States"). Update this list
 // from the specification, never from the code.
 
 type Step = readonly [event: string, from: string, to: string];
@@ -27,7 +27,7 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["announce", "pending", "awaiting_setup"],
   ["announce", "absent", "awaiting_setup"],
   ...staysWith("announce"),
-  // The machine of a setup run started again from another booter.
+  // During a setup, the machine was started again from another booter.
   ["announce", "setting_up", "awaiting_setup"],
   ["approve_setup", "awaiting_setup", "setting_up"],
   ...staysWith("take_bundle", ["setting_up"]),

@@ -38,7 +38,10 @@ export type Admitted = {
   readonly limits: BodyLimits;
   /** The time limit for receiving the body. */
   readonly read_ms: number;
-  /** Reports how many bytes have arrived so far. Returns false when the source has reached its share. */
+  /**
+   * Reports how many bytes have arrived so far. Returns false if the source has reached its share, if the budget has no
+   * room, or if another source has taken over the slot.
+   */
   readonly received: (bytes: number) => boolean;
   readonly release: () => void;
 };
@@ -48,7 +51,10 @@ export type Checked = { readonly credential: Credential | null; readonly at_ms: 
 
 export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
 
-/** Creates the body admission of one process. The admission returns null when the source has reached its share. */
+/**
+ * Creates the body admission of one process. The admission returns null if the source has reached its share, or if the
+ * budget is used up and no larger source can give way.
+ */
 export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });
   const strangers = createShares({ total_max: BODIES_STRANGER_BYTES, each_max: BODIES_STRANGER_EACH_BYTES });

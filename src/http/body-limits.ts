@@ -1,6 +1,6 @@
-// The limits of a request's body. Some bodies are longer than all others: the documents of a site with 10,000 nodes,
-// and the reports of a node with 2,000 VMs. Only callers that may send such a body get the higher limits, because the
-// body is read and checked before the route's authorization (docs/reliability.md, S-28).
+// Defines the limits of a request's body. Some bodies are longer than all others: the documents of a site with 10,000
+// nodes, and the reports of a node with 2,000 VMs. Only callers that may send such a body get the higher limits,
+// because the body is read and checked before the route's authorization (docs/reliability.md, S-28).
 import type { Principal } from "../auth/principal.ts";
 import {
   BODY_BYTES_MAX,

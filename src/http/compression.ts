@@ -19,8 +19,8 @@ const ZIP_BYTES_MIN = 1_024;
 const WITH_SECRETS = /^\/(?:v1\/agent\/|v2\/|v1\/search$|v1\/system\/cns(?:\/|$))/;
 
 /**
- * Compresses a JSON answer to a GET if the client accepts gzip, the answer is large enough, and the path is not one of
- * WITH_SECRETS.
+ * Compresses a JSON answer to a GET if its status is 200, the client accepts gzip, the answer is large enough, and the
+ * path does not match WITH_SECRETS.
  */
 export async function compressAnswer(c: Context<HttpEnv>): Promise<void> {
   const { headers, status } = c.res;

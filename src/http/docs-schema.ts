@@ -50,7 +50,7 @@ function bareType(schema: SchemaObject): Markup {
   return markup`${schema.format ?? schema.type ?? "any JSON"}`;
 }
 
-/** Returns the description and the bounds of a field. */
+/** Returns the description of a field, its allowed values, its bounds, its pattern and its default. */
 export function schemaRules(schema: SchemaObject): string {
   const facts = [
     schema.description,

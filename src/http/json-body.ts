@@ -90,8 +90,9 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
 }
 
 /**
- * Reads a body; returns null if it is above the limit. A body of declared length is read with `arrayBuffer`, because
- * `request.body` would create a stream.
+ * Reads a body. Returns null if the body is above the limit, "none" if the request has no body, and "many" if
+ * `received` returns false. A body of declared length is read with `arrayBuffer`, because `request.body` would create a
+ * stream.
  */
 async function readCapped(
   request: Request,

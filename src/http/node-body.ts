@@ -31,7 +31,7 @@ type Sending = {
 /** A body above the limit is read up to this size and dropped, so that the client can read the 413. */
 const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
-/** A body that was not read. `bytes_max` is the limit that it exceeds. */
+/** A body that was dropped because it is larger than `bytes_max`. */
 type TooLarge = { readonly bytes_max: number };
 type Body = Uint8Array<ArrayBuffer> | TooLarge | "too many" | "late" | "gone";
 type Admission = { readonly body: Body; readonly checked?: Checked | undefined };

@@ -49,7 +49,7 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "x-never",
 ]);
 
-/** The header of every route that writes (docs/wire.md, "Repeating a request"). */
+/** The header of every route whose errors include 422 (docs/wire.md, "Repeating a request"). */
 const IDEMPOTENCY_KEY: OpenApiObject = {
   name: "Idempotency-Key",
   in: "header",

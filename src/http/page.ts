@@ -1,5 +1,6 @@
-// Builds the pages of lists. A request without `limit` gets the whole list. If the list has more than SCAN_ROWS_MAX
-// rows, the request gets an error, because a list that was cut silently would hide rows (docs/wire.md, "Lists").
+// Builds the pages of lists. A request without `limit` gets the whole list if the list has at most SCAN_ROWS_MAX rows.
+// For a longer list, the request gets an error, because a list that was cut silently would hide rows (docs/wire.md,
+// "Lists").
 import type { Page } from "../contract/common.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";

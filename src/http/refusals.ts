@@ -39,8 +39,8 @@ const DESCRIPTIONS = {
 export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
 /**
- * The error statuses of every route. They come from the shell, from the authorization with its rate limit, and from
- * failures.
+ * The error statuses of every route, unless the route's `x-never` lists them. They come from the shell, from the
+ * authorization with its rate limit, and from failures.
  */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
 /** The error statuses of every route whose method is not GET, unless the route's `x-never` lists them. */

@@ -11,7 +11,8 @@ export type Slot = {
 
 export type Shares = {
   /**
-   * Takes a slot of this weight. Returns null if the source has reached its share or no larger source can give way.
+   * Takes a slot of this weight. Returns null if the source has reached its share, or if the whole resource is taken
+   * and no larger source can give way.
    * @param evict called when another source takes over the slot; the slot is already released when it is called
    */
   take(source: string, weight: number, evict: () => void): Slot | null;

@@ -1,7 +1,7 @@
 // The shell around every route sets the request id and the client address, and limits the URI and the body. Every
 // answer gets the security headers, and all errors have the same form of body. Credentials, permissions and rate limits
-// belong to the routes. The shell refuses only requests that no route could accept, and bodies that are too late or
-// above a limit.
+// belong to the routes. The shell refuses only requests that no route could accept, and bodies that are malformed, too
+// late or above a limit.
 import { getLogger } from "@logtape/logtape";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";

@@ -18,7 +18,10 @@ export type TlsFollowing = {
   readonly every_ms?: number;
 };
 
-/** Polls the files until stop() is called. Unusable files are ignored, and each reason is logged once. */
+/**
+ * Polls the files until stop() is called. Unusable files are ignored. The reason is logged when it differs from the
+ * reason of the previous read.
+ */
 export function followTls(files: TlsFiles, { first, use, log, every_ms = TLS_FILES_READ_MS }: TlsFollowing) {
   let current = first;
   let warned: string | null = null;

@@ -56,7 +56,10 @@ export function createTreeFiles(root: string) {
     throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);
   }
 
-  /** Returns null for anything but a regular file inside the tree. Throws when the file is missing. */
+  /**
+   * Returns null for anything but a regular file inside the tree, and for a file that is too large. Throws when the
+   * file is missing.
+   */
   async function load(segments: readonly string[], base: string): Promise<TreeFile | null> {
     const path = join(root, ...segments);
     const real = await realpath(path);
@@ -89,7 +92,7 @@ export function createTreeFiles(root: string) {
     return file;
   }
 
-  /** Returns the answer for a file, which may be a 304; null when the file does not exist. */
+  /** Returns the answer for a file, which may be a 304; null if the tree has no such file to serve. */
   return async function answer(
     c: Context<HttpEnv>,
     segments: readonly string[],

@@ -37,7 +37,7 @@ export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal
 
 /**
  * Returns the issues of the union member that the caller probably meant. A union reports one list of issues for each
- * member; the shortest list is returned.
+ * member; the shortest list is returned. An issue of another kind is returned unchanged.
  */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
