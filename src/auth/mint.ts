@@ -48,8 +48,8 @@ export function createMint(secret: Uint8Array) {
   }
 
   /**
-   * Returns a random API key for a node, with its ticket keys. The sealed copy is deleted when the node first uses the
-   * key. From then on, only the node has the key.
+   * Creates a random API key for a node, with its ticket keys. Returns them sealed, and the hash of the API key's
+   * secret. The sealed API key is deleted when the node first uses the key. From then on, only the node has the key.
    */
   function nodeKey(server_uuid: string, key: { readonly id: string; readonly user_id: string }) {
     const { text, lookup, secret_sha256 } = keyOf(randomBytes(LOOKUP_BYTES + SECRET_BYTES));

@@ -3,8 +3,8 @@
 //
 // Events are appended from the committed rows of the table `transition`, in (xid, id) order. A row is appended only
 // after the end of all transactions that began before the row's own transaction. Therefore no later commit can add a
-// row that belongs before an appended row. An advisory lock, which is held until the transaction ends, lets only one
-// process at a time append.
+// row that belongs before an appended row. An advisory lock lets only one process at a time append. The process holds
+// the lock until its transaction ends.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
@@ -24,8 +24,8 @@ type Pending = { readonly id: number; readonly xid: string; readonly at: Date; r
 
 const BATCH_ROWS = 500;
 /**
- * The limit is longer than the pool's lock limit, because another process may be appending a batch. It is shorter than
- * the statement limit.
+ * The time limit of the wait for the advisory lock. It is longer than the pool's lock limit, because another process
+ * may be appending a batch, and shorter than the statement limit.
  */
 const LOCK_LIMIT = "set local lock_timeout = '4s'";
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))";

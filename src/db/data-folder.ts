@@ -182,7 +182,7 @@ function isZombie(pid: number): boolean {
   try {
     return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
-    return false; // No /proc on this system.
+    return false; // This system has no /proc, or the process has ended.
   }
 }
 

@@ -1,6 +1,6 @@
 // Sends and receives hints. A hint is a notification that names changed actors. Waiting requests then check at once.
-// Each process sends hints after the commit in a separate statement, at most one per 10 ms. A hint may be lost,
-// duplicated or late, so every listener also checks periodically.
+// After a commit, each process sends its hints in a separate statement, at most one statement in 10 ms. A hint may be
+// lost, duplicated or late, so every listener also checks periodically.
 import { randomUUID } from "node:crypto";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import type { Db } from "./pool.ts";

@@ -1,6 +1,6 @@
-// Holds long polls, which are requests that wait for a change. One query (a sweep) serves all long polls. It runs every
-// 250 ms, so ten thousand long polls cost four queries a second. A hint only makes the next sweep earlier. When this
-// process itself commits a change, it answers without a sweep, because it knows what it wrote.
+// Holds long polls, which are requests that wait for a change. One query (a sweep) serves all long polls of one kind.
+// It runs every 250 ms, so ten thousand long polls of a kind cost four queries a second. A hint only makes the next
+// sweep earlier. When this process itself commits a change, it answers without a sweep, because it knows what it wrote.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;

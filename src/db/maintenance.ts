@@ -1,7 +1,7 @@
 // Does periodic maintenance, which any process may run. It creates and drops the partitions of stored replies, closes
-// the usage of days, and archives old audit events. It also deletes old operations, jobs, transitions and rate limits.
-// Old rows are found by an index and deleted in batches, so the duration of a pass does not depend on the size of the
-// table.
+// the usage of days, and archives old audit events. It also deletes old operations, jobs and transitions, and runs the
+// functions in `prune`. Old rows are found by an index and deleted in batches, so the duration of a pass does not
+// depend on the size of the table.
 import type { SettingView } from "../contract/setting.ts";
 import { SAGA_RETENTION_S_MIN, SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
 import { archiveAudit, type AuditSigner } from "./audit-archive.ts";

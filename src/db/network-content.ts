@@ -51,8 +51,8 @@ export async function listVpcsOfNodes(
 }
 
 /**
- * Lists the VPCs that changed since an earlier snapshot. The answer's `xmin` is the oldest transaction that this
- * snapshot does not see; pass it to the next call. If the argument is null, only reads `xmin`.
+ * Lists the VPCs that changed since an earlier call. The parameter `xmin` is from the answer to that call; if it is
+ * null, the list is empty. The `xmin` of the answer is the oldest transaction that this call may not have seen.
  */
 export async function listChangedVpcs(
   db: Db,

@@ -4,7 +4,7 @@ import { TRACES_OPEN_MAX } from "../contract/limits.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
 import type { Db } from "./pool.ts";
 
-/** Age at which a question is deleted, in seconds: long after the request that asked has ended. */
+/** The age at which a question is deleted, in seconds. The request that asked the question has ended long before. */
 const KEPT_S = 60;
 
 /** Stores a question for a node. Returns false if too many questions are open for the node. */

@@ -31,8 +31,8 @@ export type ConnectOptions = {
 export type PoolOptions = ConnectOptions & {
   readonly connectionsMax?: number;
   /**
-   * Each connection uses this role if it exists and the user may set it; otherwise the user of the URL. Ignored with
-   * `sharesSessions`.
+   * Each connection uses this role if the role exists and the user of the URL may set it. Otherwise the connection uses
+   * the user's own role. Ignored with `sharesSessions`.
    */
   readonly role?: string;
   /** Receives errors of idle connections. They are replaced automatically. */

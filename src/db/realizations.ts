@@ -113,7 +113,10 @@ export async function foldChanges(db: Db): Promise<void> {
   );
 }
 
-/** Changes that are older than this are folded. By then, every sweep has long seen them. */
+/**
+ * Changes that are older than this are folded. A sweep after a longer pause does not need them, because it compares all
+ * documents (network-watch.ts).
+ */
 export const FOLD_AGE_S = 60;
 /** The maximum number of changes that one statement folds, so that it ends within the statement's time limit. */
 const FOLD_ROWS_MAX = 20_000;

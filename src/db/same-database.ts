@@ -32,8 +32,9 @@ export async function refuseOtherDatabase({ databaseUrl, ownerUrl, directUrl }: 
 }
 
 /**
- * Returns whether a lock of one connection is visible to the other. Names, addresses and identifiers of a server do not
- * show this: a server has several addresses, and a restored copy has the identifiers of the original.
+ * Returns whether both connections use the same database: whether a lock of one connection is visible to the other. A
+ * comparison of names, addresses or identifiers would not show this: a server has several addresses, and a restored
+ * copy has the identifiers of the original.
  */
 async function seesLock(one: Connection, other: Connection): Promise<boolean> {
   const key = [randomInt(KEY_MAX), randomInt(KEY_MAX)];

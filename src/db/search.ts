@@ -16,7 +16,10 @@ const rankOf = (name: string, or_exact = "", id = "id") =>
 /** Each kind keeps its best hits, so that many other hits cannot hide them. */
 const best = (name: string) => `order by rank, length(${name}), ${name} limit $4`;
 
-/** The condition of a kind. It uses no column, so PostgreSQL does not read the tables of a kind that is not wanted. */
+/**
+ * SQL condition that is true if the search wants this kind. It uses no column, so PostgreSQL does not read the tables
+ * of a kind that is not wanted.
+ */
 const wanted = (kind: SearchHit["kind"]) => `coalesce($10::text, '${kind}') = '${kind}'`;
 
 const OF_TENANT = "($3::uuid is null or tenant_id = $3)";
@@ -93,8 +96,8 @@ export function createSearch(db: Pick<DbClient, "query">) {
 }
 
 /**
- * Returns the first and the last UUID that begin with a text in lower case; nulls if none begins with it. A comparison
- * with both uses the index of a primary key, but a pattern for the id as text would read all rows.
+ * Returns the first and the last UUID that begin with a text in lower case; nulls if no UUID begins with this text. A
+ * comparison with both uses the index of a primary key, but a pattern for the id as text would read all rows.
  */
 function idsFrom(text: string): readonly [string, string] | readonly [null, null] {
   if (text.length > FIRST_ID.length) return [null, null];

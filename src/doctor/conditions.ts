@@ -4,7 +4,7 @@ import { CN_LIVE_S } from "../contract/limits.ts";
 import { WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
 import type { Check } from "./check.ts";
 
-/** Background passes run twice a second. If work has been due for this long, no process does it. */
+/** Background passes run once or twice a second. If work has been due for this long, no process does it. */
 const OVERDUE = "interval '60 seconds'";
 /** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, its agent does not work. */
 const UNCLAIMED = "interval '10 minutes'";

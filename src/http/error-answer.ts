@@ -25,7 +25,7 @@ export function errorAnswer<S extends ContentfulStatusCode>(c: Context<HttpEnv>,
 /** The answer to an internal error. Callers see no other text about the error. */
 export const INTERNAL = { status: 500, message: "Internal Server Error", error_code: "Internal" } as const;
 
-/** The answer when the database does not respond; whether the request took effect is unknown. */
+/** The answer when the database or a token issuer is not available. The request may have taken effect. */
 export const UNAVAILABLE = {
   status: 503,
   message: "Service Unavailable",

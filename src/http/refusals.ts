@@ -73,7 +73,7 @@ export function refusalResponses(route: RouteFacts): Json {
   );
 }
 
-/** Returns one component for each status. @param body the schema of the error body */
+/** Returns one component for each status. `body` is the schema of the error body. */
 export function refusalComponents(body: Json): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(DESCRIPTIONS).map(([text, summary]) => {

@@ -32,7 +32,8 @@ export type ShellOptions = {
   readonly admitBody?: BodyAdmission;
   readonly observe?: (seen: Observation) => void;
   /**
-   * Returns whether an error means that the database does not respond. In this case the answer is 503 instead of 500.
+   * Returns whether an error means that the database or a token issuer is not available. In this case the answer is 503
+   * instead of 500.
    */
   readonly unavailable?: (error: unknown) => boolean;
 };
