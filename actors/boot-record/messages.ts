@@ -11,8 +11,8 @@ export type Declared = {
 };
 
 /**
- * The network of a machine as its record stores it. `within` is the part of the pool that belongs to the network. If
- * `within` is absent, the network has the whole pool.
+ * The network in which a machine boots. The record of the machine stores these values, except `within`: the part of the
+ * pool that belongs to the network. If `within` is absent, the network has the whole pool.
  */
 export type Segment = {
   readonly prefix_len: number;
@@ -22,7 +22,10 @@ export type Segment = {
   readonly within?: Offsets;
 };
 
-/** The input for reserving an address. The messages `seen`, `authorize`, `admit` and `rescue` carry it. */
+/**
+ * The input for reserving an address. The messages `seen`, `authorize` and `admit` carry it, and so does a `rescue`
+ * that turns rescue on.
+ */
 type Placement = {
   readonly policy_version: number;
   readonly segment: Segment | null;

@@ -106,7 +106,10 @@ function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordS
   );
 }
 
-/** Turns rescue on or off. The booter serves a record only at its address, so a record without an address gets one. */
+/**
+ * Turns rescue on or off. The booter serves a record only at its address. So if rescue is turned on for a record
+ * without an address, the record gets an address.
+ */
 function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
   const note = audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac });
   if (m.on && s.address === null) {
@@ -186,8 +189,8 @@ function retire(
 
 /**
  * Removes the assigned image of an enrolled record. The next enrolment assigns the policy's image, unless an operator
- * assigns another image before. In any other state only an operator can have assigned the image, so the record keeps
- * the image.
+ * assigns another image before then. In any other state only an operator can have assigned the image, so the record
+ * keeps the image.
  */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;

@@ -1,6 +1,7 @@
 // A bare machine announces itself through the booter from which it started (docs/nodes.md, "The netboot path").
 //
-// If the ports show that another machine uses the node's UUID, the announce only records a conflict.
+// If the machine's ports or its login show that another machine uses the node's UUID, the announce only records a
+// conflict.
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
@@ -67,9 +68,9 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 /**
  * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
  * booter that sent the script may never return. So no other report would end the run before its deadline. The run's
- * epoch becomes invalid too, so later reports of the first booter are refused. The run ends only if the machine has
- * logged in to the broker with the MAC of one of its known network ports. Otherwise anybody who knows a UUID could end
- * a run.
+ * epoch becomes invalid too, so later reports of the first booter are refused. A run whose bundle was not fetched
+ * continues, because no script of the run has begun. The run ends only if the machine has logged in to the broker with
+ * the MAC of one of its known network ports. Otherwise anybody who knows a UUID could end a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);

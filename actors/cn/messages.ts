@@ -133,10 +133,7 @@ export type CnMessage =
   | { readonly type: "take_bundle"; readonly key: NewNodeKey }
   /** A booter is about to send the setup script to the machine. */
   | DeliveredScript & { readonly type: "setup_delivered" }
-  /**
-   * The machine asked for the values of its setup run. The booter that it asked is not the booter that sent the setup
-   * script.
-   */
+  /** The machine asked a booter for the values of its setup run, and another booter had sent the setup script. */
   | { readonly type: "hand_over_bundle"; readonly epoch: number; readonly token_sha256: string }
   | {
     readonly type: "setup_progressed";

@@ -133,9 +133,10 @@ export async function findRootPasswordHash(
 }
 
 /**
- * Finds the address of a node on the admin network. This is the address in the boot record of `mac`, the port that the
- * node booted from. If that record has no address, it is the address of the first port whose record has an address.
- * Ignores records of other nodes.
+ * Finds the address of a node on the admin network. Considers only boot records in the states enrolling and enrolled
+ * that are not bound to another node. The result is the address in the record of `mac`, the port that the node booted
+ * from. If `mac` is null, or if its record has no address, the result is the address of the first port whose record has
+ * an address; null if no record has one.
  */
 export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
   const row = await db.selectFrom("boot_record").innerJoin(

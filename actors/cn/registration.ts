@@ -18,7 +18,10 @@ import { registrationReply } from "./view.ts";
 /** The budget row of the auto-approve window. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
-/** Internal refusal: no open window has approvals left, so the registration continues as a claim. */
+/**
+ * Internal refusal: the node already has a record, or no open window has approvals left. The registration continues as
+ * a claim.
+ */
 export const NOT_JOINED = "no auto-approve window has room for this node";
 /** Internal refusal: the registration has no valid proof for this record, so it continues as a claim. */
 export const NO_PROOF = "the registration has no proof of this node";
@@ -90,8 +93,8 @@ function claimed(server_uuid: string, from: string) {
 }
 
 /**
- * Ends the wait for approval when the last claim ends. A record that was never approved is removed; a record that was
- * approved before is disabled again.
+ * Ends the wait for approval when the last claim ends. An unproven record is removed. The record of any other node is
+ * disabled again.
  */
 export function endWaiting(s: On<"pending">): Out<CnState> {
   const { server_uuid } = s;
@@ -162,8 +165,8 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
 
 /**
  * Accepts exactly this claim. The node gets the description and the token of the claim, and the other claims end. If
- * the node already has a key, the new key replaces it, because the machine was reinstalled and others may know the old
- * key.
+ * the node already has a key, the new key replaces it, because the machine may have been reinstalled and others may
+ * know the old key.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...description } = m.claim;

@@ -32,7 +32,10 @@ type CnBase = {
   /** The sysinfo that an authenticated booter announced; null if no booter announced the node. */
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
-  /** Whether an anonymous registration created the record and the node was never approved. */
+  /**
+   * Whether an anonymous registration created the record, and since then the node was neither approved nor disabled nor
+   * announced by a booter.
+   */
   readonly unproven: boolean;
   readonly conflict: CnConflict | null;
   readonly root_password_hash: string | null;
@@ -71,7 +74,10 @@ export type ClaimSummary = {
   readonly poll_token_sha256: string;
 };
 
-/** The node's key. `pending_credential` is its sealed copy, kept until the node has used the key. */
+/**
+ * The node's key. `pending_credential` is the sealed copy of the key. The copy is deleted when the node has used the
+ * key or has sent the first report of its setup run, and when the node is disabled.
+ */
 type Credentialed = {
   readonly bound_api_key_id: string;
   readonly pending_credential: string | null;

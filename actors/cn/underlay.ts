@@ -1,6 +1,7 @@
 // A node's address and MTU on the underlay, the network that carries the packets of VPCs. Values that an operator set
 // have priority over values that the node reports. If no address was set or reported, other nodes send to the node's
-// admin_ip. No two nodes have the same address (docs/networking.md, "The underlay").
+// admin_ip. Two nodes that are not pending cannot have the same set or reported address (docs/networking.md, "The
+// underlay").
 import { audit, effect, go } from "../engine/effects.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
@@ -30,7 +31,7 @@ export function reportedUnderlay(
   };
 }
 
-/** Returns the effect that increases the generation of the node's VPCs if its address or its MTU changed. */
+/** If the node's address or MTU changed, returns the effect that increases the generation of the node's VPCs. */
 export function underlayMoved(before: Underlay & { readonly server_uuid: string }, after: Underlay): Condition[] {
   const [from, to] = [underlayOf(before), underlayOf(after)];
   if (from.address === to.address && from.mtu === to.mtu) return [];

@@ -23,7 +23,10 @@ export const CN_UPGRADE = {
 export type CnUpgradeParams = UpgradeWanted & {
   readonly server_uuid: string;
   readonly records: readonly UpgradedRecord[];
-  /** Set if an operator had cordoned the node before the upgrade. The node then stays cordoned, with this reason. */
+  /**
+   * Set if the node was already cordoned before the upgrade, for another reason than a drain. The node then stays
+   * cordoned, with this reason.
+   */
   readonly stays_cordoned: { readonly reason: string | null } | null;
 };
 

@@ -32,7 +32,10 @@ export type ConsoleSessionMessage =
   }
   /** Reads the log or the screen once. It needs no ticket, because the caller's own request waits for the node. */
   | Wanted & { readonly type: "read"; readonly mode: ConsoleRead; readonly relay_url: string | null }
-  /** The caller connected with the ticket. The node must connect to `relay_url`; if null, to the agent's endpoint. */
+  /**
+   * The caller connected with the ticket. The node must connect to `relay_url` or, if it is null, to the endpoint that
+   * the agent uses.
+   */
   | { readonly type: "call"; readonly cn: string; readonly relay_url: string | null }
   /** The call was sent to the node. */
   | { readonly type: "tell" }

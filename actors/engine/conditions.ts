@@ -1,7 +1,7 @@
 // The conditions of a commit. This file declares the name, the arguments and the meaning of each guard and each effect.
-// A SQL function implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all
-// conditions of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have
-// changed since they were loaded.
+// Each has a SQL function: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions
+// of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have changed since
+// they were loaded.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { Json } from "./types.ts";
 
@@ -191,13 +191,16 @@ export type EffectArgs<N extends EffectName> = ArgsOf<(typeof EFFECTS)[N]>;
 export type Offsets = { readonly low: number; readonly high: number };
 
 /**
- * A condition of a decision. If a guard, a take or an allocate does not hold, the choice is refused with its fault. The
- * other conditions always hold.
+ * A condition of a decision. If a guard, a take or an allocate does not hold, the choice is refused with the fault of
+ * this condition. Conditions of the other kinds always hold.
  */
 export type Condition =
   /** Holds if the guard returns true. */
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
-  /** Holds if the budget has at least `amount` left and has not expired. The commit subtracts the amount. */
+  /**
+   * Holds if the budget has not expired, and is unlimited or has at least `amount` left. The commit subtracts the
+   * amount.
+   */
   | { readonly part: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
   /** Adds `amount` to the budget. */
   | { readonly part: "give"; readonly budget: string; readonly amount: number }

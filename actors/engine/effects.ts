@@ -58,7 +58,7 @@ export function withActor(to: ActorRef, message: Message): With {
 
 /**
  * Like withActor, for an actor whose id was created for this message. The engine does not load this actor, because it
- * should have no row yet. If a row exists, the commit call reports a lost race, and the engine then loads the actor.
+ * should have no row yet. If a row exists, the insert fails, and the engine then loads the actor and tries again.
  */
 export function withNewActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message, isNew: true };

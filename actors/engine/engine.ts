@@ -1,8 +1,7 @@
 // The engine loads an actor, applies its queued messages to the loaded state and makes the result durable in a commit
-// call. The engine sends no reply before that call has returned. After a lost race, the engine loads the actor and
-// applies the messages again; after three lost races it takes the actor's lock. After a broken connection, the engine
-// also loads the actor and applies the messages again. The messages keep their ids, so a message that has already
-// committed gets its stored reply.
+// call. The engine sends no reply before that call has returned. After a lost race or a failed call, the engine loads
+// the actor and applies the messages again. After three such attempts, the engine takes the actor's lock. The messages
+// keep their ids, so a message that has already committed gets its stored reply.
 import { type Fault, fault } from "../../src/contract/fault.ts";
 import { createAnswers, type Item, type Written } from "./answers.ts";
 import { createChains } from "./chains.ts";

@@ -1,8 +1,8 @@
 // Folding applies an actor's queued messages in order to a state that was loaded once. Messages whose decisions cannot
-// fail share one unit. A message gets a unit of its own if its decision has a condition other than a lock, an
-// alternative, another actor, or a tell that may join the commit. The units of an actor are a chain in one commit call:
-// each begins at the version that the unit before it writes. If that unit is not written, the rest of the chain ends as
-// a lost race, and its messages are applied again.
+// fail share one unit. A message gets a unit of its own if its decision has an alternative, a `with` part for another
+// actor, a tell that may join the commit, or any condition except a lock. The units of an actor are a chain in one
+// commit call: each begins at the version that the unit before it writes. If that unit is not written, the rest of the
+// chain ends as a lost race, and its messages are applied again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out, Part } from "./types.ts";
@@ -105,9 +105,9 @@ function joins(part: Part<ActorState>): boolean {
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**
- * Returns whether the state after the commit is known without a load. It is unknown if the commit allocates a value or
- * chooses an alternative. It is also unknown if an effect or another actor may change rows that a load joins, or if the
- * decision writes rows that the kind joins.
+ * Returns whether the state after the commit is known without a load. It is unknown if the decision removes the row,
+ * allocates a value, or has an alternative, an effect, a `with` part or a tell that may join the commit. For a kind
+ * that is loaded from a SQL view, it is also unknown if the decision writes child rows, or changes a budget or a pool.
  */
 function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
   if (out.out !== "go") return true;

@@ -18,9 +18,12 @@ export type EngineLimits = MailboxLimits & {
    */
   readonly waves_max: number;
   readonly calls_in_flight_max: number;
-  /** The number of lost races after which the engine takes the actor's lock. */
+  /** The number of lost races and failed calls after which the engine takes the actor's lock. */
   readonly races_max: number;
-  /** The number of failed calls that the engine repeats before the sender gets the error. */
+  /**
+   * The number of lost races and failed calls of a message after which one more failed call is not repeated: the sender
+   * gets the error.
+   */
   readonly failures_max: number;
 };
 

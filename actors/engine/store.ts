@@ -48,9 +48,9 @@ export type UnitActor = {
 };
 
 /**
- * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. The
- * commit checks the conditions of a unit after it has written all earlier units of the call that could affect them
- * (waves.ts).
+ * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. If no
+ * choice holds, the commit stores the refusal of the last choice. The commit checks the conditions of a unit after it
+ * has written all earlier units of the call that could affect them (waves.ts).
  */
 export type Unit = {
   readonly actors: readonly UnitActor[];

@@ -85,8 +85,8 @@ export type With = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the actor's id was created for this message, so that the actor has no row yet. In the first attempt, the
-   * engine does not load this actor.
+   * True if the actor's id was created for this message. Such an actor has no row yet. In the first attempt, the engine
+   * does not load this actor.
    */
   readonly isNew?: boolean;
 };

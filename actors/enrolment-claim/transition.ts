@@ -125,7 +125,7 @@ function registered({ id, server_uuid, hostname, source }: Live) {
   return audit("agent_register", `Cn::"${server_uuid}"`, { server_uuid, hostname, claim_id: id, source });
 }
 
-/** The reply is always `pending`, so it does not reveal the state of the node's record. */
+/** The state in the reply is always `pending`, so the reply does not reveal the state of the node's record. */
 export function claimReply(s: Live): RegistrationReply {
   return {
     server_uuid: s.server_uuid,

@@ -1,6 +1,6 @@
 // An external subnet: a block of public addresses on a NIC tag, from which floating IPs and NAT gateways get their
-// addresses. Its addresses are in a pool of its own, or in the fixed pool of the same block. Blocks never overlap
-// (docs/networking.md).
+// addresses. Its addresses are in a pool of its own, or in the fixed pool of the same block. The blocks of two external
+// subnets never overlap (docs/networking.md).
 import { badRequest, conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";
@@ -87,7 +87,8 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     note: ["name"],
     parts: ({ id, ipv4_block, ipv6_block }) => [
       lock(lockKey("external-subnet", id)),
-      // The first guard is only for the text of the refusal. The second one also refuses what the first one refuses.
+      // The second guard refuses all cases that the first guard refuses. The first guard runs earlier only for its more
+      // exact text.
       guard(
         "external_subnet_is_off_nodes",
         { id },

@@ -1,4 +1,4 @@
-// Creates a floating IP with an address of the first source that has a free one.
+// Creates a floating IP with an address of the first source that has a free address.
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";

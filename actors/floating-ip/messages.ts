@@ -33,7 +33,7 @@ export type FloatingIpMessage =
     readonly limit_ms: number;
   }
   | { readonly type: "detach"; readonly operation_id: string; readonly limit_ms: number }
-  /** The nodes have done their jobs. */
+  /** The jobs that the operation waits for have succeeded. */
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
   /**

@@ -20,7 +20,10 @@ import {
 
 type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
 
-/** Ends an attach. Removes the floating IP from the old instance's record, unless the new NIC is of this instance. */
+/**
+ * Ends an attach. Removes the floating IP from the old instance's record, unless the new NIC belongs to the same
+ * instance.
+ */
 export function attached(s: Attaching, { operation_id }: Msg<"attached">, now: Date): Out<FloatingIpState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   if (s.to === null) return refuse(conflict("the instance was deleted meanwhile"));

@@ -2,9 +2,9 @@
 //
 //   detached ──attach──► attaching ──attached──► attached ──detach──► detaching ──detached──► detached
 //
-// An operation that rolls back asks the node that released the address to bind it again; the state is then reclaiming.
-// The row has no column for these states. row.ts derives the state from other columns, so a process of an earlier
-// release can use the row.
+// An operation that rolls back asks the node that released the address to bind it again. While the operation waits for
+// that node, the state is reclaiming. The row has no column for these states. row.ts derives the state from other
+// columns, so a process of an earlier release can use the row.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Labels } from "../../src/contract/labels.ts";
 

@@ -235,8 +235,8 @@ export type InstanceMessage =
     readonly reason: string;
   }
   /**
-   * Adds a NIC to a stopped instance. `token` must be unguessable, because the commit replaces every text that begins
-   * with it.
+   * Adds a NIC to a stopped instance. `token` must be unguessable, because the commit replaces every text that equals
+   * one of the placeholders made from it.
    */
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
   /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present value. */

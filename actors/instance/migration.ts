@@ -21,7 +21,7 @@ import { instanceView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** 503: other commits took the capacity of every candidate first. */
+/** 503: no candidate could take the instance when the commit ran, because other commits were first. */
 export const NO_ROOM_TO_MOVE = fault("unavailable", "no other node has room for the instance: <WHAT>", {
   error_code: "CapacityExhausted",
 });

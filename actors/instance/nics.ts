@@ -229,7 +229,10 @@ function canonicalAddress(text: string): string {
   return ip === null ? text : formatIp(ip);
 }
 
-/** Returns the allowed blocks in canonical form, or a 400 if a block is outside the VPC. */
+/**
+ * Returns the allowed blocks in canonical form. Returns a 400 for a text that is not a block, for a block outside the
+ * VPC, and for a block of a family in which the NIC has no primary address.
+ */
 function allowedBlocks(row: NicRow, given: readonly string[], vpc: Blocks): readonly string[] | Fault {
   const blocks: string[] = [];
   for (const text of given) {

@@ -152,7 +152,7 @@ export async function listDisks(db: Db, instance_id: string, labels?: LabelFilte
   return rows.map(diskView);
 }
 
-/** Lists all disks of an instance in the same order. Undefined without disks. */
+/** Lists all disks of an instance, the boot disk first. Undefined for an instance without disks. */
 export const findDisksOf = finder<Disk[]>(async (db, ids) => {
   const rows = await disksInOrder(db).where(sql<boolean>`instance_id = any(${ids})`).execute();
   return Map.groupBy(rows.map(diskView), ({ instance_id }) => instance_id);
@@ -212,7 +212,7 @@ function nics(db: Db) {
   return db.selectFrom("nic").selectAll().select(bound.as("floating_ips"));
 }
 
-/** Lists the NICs of an instance, the primary one first. Undefined without NICs. */
+/** Lists the NICs of an instance, the primary one first. Undefined for an instance without NICs. */
 export const findNicsOf = finder<Nic[]>(async (db, ids) => {
   const rows = await nics(db).where(sql<boolean>`instance_id = any(${ids})`).orderBy("ordinal").execute();
   return Map.groupBy(rows.map(nicView), ({ instance_id }) => instance_id);
@@ -258,7 +258,7 @@ export type Reportable = {
 };
 
 /**
- * Lists those instances on a node that have no operation in flight. The list is empty if a newer status report arrived.
+ * Lists the instances on a node that have no operation in flight. The list is empty if a newer status report arrived.
  */
 export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])

@@ -146,7 +146,7 @@ export function exhausted(subnet_id: string, family: "v4" | "v6"): Fault {
   return fault("conflict", `subnet ${subnet_id} has no free IP${family} address`, { error_code: "PoolExhausted" });
 }
 
-/** 409: the node has no room for a larger disk. */
+/** 409: the node has no room for a new disk or snapshot, or for a larger disk. */
 export function noRoomToGrow(disk_id: string): Fault {
   return conflict(`the node of disk ${disk_id} has too little free space for the requested size`);
 }

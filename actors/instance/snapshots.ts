@@ -27,7 +27,7 @@ export function createSnapshot(
     return refuse(conflict(`${s.name} has ${count} snapshots, the maximum; delete one first`));
   }
   // After a failed growth, the node's disk may have any size from applied_bytes to size_bytes. A node can make a copy
-  // that is larger than the disk, but not a smaller copy.
+  // that is larger than the disk, but not a smaller copy. So the snapshot gets the requested size of the disk.
   const copied = { kind: "snapshot", size_bytes: source.size_bytes, source_disk_id: source.id } as const;
   const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };
   return begunNew(s, m, { disk, host_cn_uuid, now, source: { source_disk_id: source.id } });

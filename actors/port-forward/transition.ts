@@ -1,6 +1,6 @@
 // A port forward of a NAT gateway: connections to a TCP or UDP port of the gateway's public address go to a port of a
-// NIC in the VPC (docs/networking.md, "Port forwards"). A port forward is deleted together with its NIC, without an
-// audit entry of its own.
+// NIC in the VPC (docs/networking.md, "Port forwards"). When an instance is removed, the port forwards to its NICs are
+// deleted without audit entries of their own. The delete of a single NIC is refused while a port forward leads to it.
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { AddressFamily, PortForwardProtocol } from "../../src/contract/enums.ts";
 import { PORT_FORWARDS_MAX } from "../../src/contract/limits.ts";

@@ -13,7 +13,10 @@ type Fields = VpcMember & {
   readonly route_table_id: string;
   readonly destination: string;
   readonly target: RouteTarget;
-  /** The scope of the target's NAT gateway. It never changes. Null if the gateway does not exist. */
+  /**
+   * The scope of the NAT gateway that is the target. The scope never changes. Null if the target is not a NAT gateway,
+   * or if the gateway does not exist.
+   */
   readonly gateway: VpcPlace | null;
   /** The blocks of the VPC, which never change. */
   readonly plan: Blocks;

@@ -66,7 +66,7 @@ export async function findOperation(
   return row === undefined ? undefined : view(row, definitions);
 }
 
-/** Finds which of these operations have ended, for callers that wait. */
+/** Finds which of these operations have ended or are stuck, for callers that wait. */
 export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)
     .where("state", "in", ["succeeded", "unwound", "stuck"]).execute();
@@ -74,8 +74,8 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Finds the operations whose waiting callers can get an answer: operations that have ended, and operations that wait
- * for a node to undo its part. The wait for a node has no time limit.
+ * Finds the operations whose waiting callers can get an answer: operations that have ended or are stuck, and operations
+ * that wait for a node to undo its part. The wait for a node has no time limit.
  */
 export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)

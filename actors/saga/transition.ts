@@ -1,6 +1,6 @@
 // The transitions of a saga. A saga runs forward step by step, and unwinds after a failure. It becomes stuck if an undo
-// fails too often, or if the job of an undo fails once. Each tick is one unit: the step's writes commit with the saga's
-// row or not at all. A step with `follows` (actors/engine/saga.ts) needs no tick of its own.
+// fails too often, or if the job or the wait of an undo fails once. Each tick is one unit: the step's writes commit
+// with the saga's row or not at all. A step with `follows` (actors/engine/saga.ts) needs no tick of its own.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, reply } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
@@ -21,7 +21,10 @@ import {
 } from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
-/** The number of attempts of an undo without a job, with growing delays, after which the saga becomes stuck. */
+/**
+ * The number of attempts, with growing delays, after which the saga becomes stuck. It applies to an undo that has
+ * neither a job nor a wait.
+ */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
 /** The parts that can refuse the whole commit. */
@@ -99,8 +102,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   /**
    * Stores the saga's current step in the commit of `parts`. If the step has `follows` set, the same commit also runs
-   * the step. But a step with a condition gets a commit of its own, because its refusal must unwind the saga and must
-   * not refuse `parts`.
+   * the step. Two kinds of steps do not run in this commit but at the next tick. The refusal of a step with a condition
+   * must unwind the saga and must not refuse `parts`. The end of a `wait` step may have arrived early, and only the
+   * tick checks this.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

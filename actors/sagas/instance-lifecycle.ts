@@ -1,5 +1,5 @@
-// Start, stop, restart, reset and retry. The first commit moves the instance to an intermediate state; the node's
-// report moves the instance to the final state. During a reset the instance stays running (docs/instances.md,
+// Start, stop, restart, reset and retry. The first commit moves the instance to an intermediate state; the end of the
+// node's job moves the instance to the final state. During a reset the instance stays running (docs/instances.md,
 // "States").
 import { INSTANCE_LIFECYCLE, type InstanceLifecycleParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";

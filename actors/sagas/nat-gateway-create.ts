@@ -1,6 +1,6 @@
 // Shows the creation of a NAT gateway as an operation. The first commit creates the record and takes the address. If
-// the operation is abandoned before it ends, the record is removed and the address is released. Nodes configure a
-// gateway when the first route points at it.
+// the operation is abandoned before it ends, the record is removed and the address is released. A background worker
+// chooses the node that runs the gateway (src/workers/nat-gateway-hosts.ts).
 import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 

@@ -16,7 +16,7 @@ export type UserMessage =
     readonly username: string;
     readonly password_hash: string;
     readonly tenant_id: string | null;
-    /** The silo of the tenant; null if the caller knows no such tenant. */
+    /** The silo of the tenant; null if `tenant_id` is null, or if the caller may not see the tenant. */
     readonly silo_id: string | null;
     readonly capabilities: readonly Capability[];
     readonly by: Giver;

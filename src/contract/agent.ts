@@ -37,8 +37,8 @@ export const RegistrationView = z.object({
 export type RegistrationView = z.infer<typeof RegistrationView>;
 
 /**
- * The answer to a poll. From the approval to the first use of the key, all four secrets have values. Before and after,
- * all four are null.
+ * The answer to a poll. All four secrets have values from the approval until the key is used for the first time or the
+ * node is disabled. At all other times all four are null.
  */
 export const RegisterStatusView = z.object({
   state: z.enum(CN_STATES),

@@ -42,7 +42,7 @@ export type AuditEvent = z.infer<typeof AuditEvent>;
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
-/** A page of events. `head` is null while the chain has no events. */
+/** A page of events. `head` is null while the chain has no events, and in a page of one tenant. */
 export const AuditPage = z.object({
   events: z.array(AuditEvent),
   head: AuditHead.nullable(),

@@ -41,7 +41,10 @@ export type FleetCapacity = z.infer<typeof FleetCapacity>;
 
 const share = z.number().nullable().describe("0 to 1; null if the node did not report it");
 
-/** One hour of processor load: the mean of samples in ranges of 0.05, and the highest sample. */
+/**
+ * One hour of processor load: the mean, in which each sample counts as the middle of its range of 0.05, and the highest
+ * sample.
+ */
 export const LoadHour = z.object({ hour: Timestamp, cpu_mean: z.number(), cpu_max: z.number() });
 export type LoadHour = z.infer<typeof LoadHour>;
 

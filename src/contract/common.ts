@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 
-/** A timestamp: RFC 3339 in UTC, fractional seconds allowed. */
+/** An RFC 3339 timestamp, with or without fractional seconds. Answers use UTC; requests may use any offset. */
 export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
 
 /** The years that both PostgreSQL and RFC 3339 can express. */

@@ -32,8 +32,8 @@ export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().m
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
 /**
- * An external subnet: public addresses that are reached through a NIC tag. Each address family has a block, and a range
- * inside the block that includes both ends. The fields of an unused family are null.
+ * An external subnet: public addresses that are reached through a NIC tag. Each address family in use has a block, and
+ * a range inside the block that includes both ends. The fields of an unused family are null.
  */
 export const ExternalSubnet = z.object({
   id: z.string(),

@@ -1,5 +1,5 @@
-// Defines the schemas of tenants' overlay networks (docs/networking.md). Each object names its parent in two keys with
-// the same UUID, for example vpc and vpc_id.
+// Defines the schemas of tenants' overlay networks (docs/networking.md). Each object except a floating IP names its
+// parent in two keys with the same UUID, for example vpc and vpc_id.
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import {
@@ -43,8 +43,8 @@ export const Realization = z.object({
 export type Realization = z.infer<typeof Realization>;
 
 /**
- * How far the nodes have applied the network of the VPC. A change of any object of the VPC raises the desired
- * generation. An object is in effect when the applied generation has reached the desired generation.
+ * How far the nodes have applied the network of the VPC. Each commit that changes the VPC's network documents raises
+ * the desired generation. An object is in effect when the applied generation has reached the desired generation.
  */
 export const Realized = z.object({
   desired_generation: z.number().int(),
@@ -144,7 +144,7 @@ export const NatGatewayBody = z.strictObject({
 });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
-/** A public address that can be attached to a NIC and moved to another. */
+/** A public address that can be attached to a NIC and moved to another NIC. */
 export const FloatingIp = z.object({
   ...owned,
   ...labeled,

@@ -50,7 +50,7 @@ const quotaLimit = (whose: "tenant" | "project", of: string) => ({
 export const NO_EFFECT = "; has no effect in this version";
 
 /**
- * The settings by key. Keys end in the unit. `restart_required` is a field of the answer that clients expect.
+ * The settings by key. Keys of durations end in _secs. `restart_required` is a field of the answer that clients expect.
  * Servers read each value when they need it, so no change needs a restart.
  */
 export const SETTINGS = {

@@ -61,7 +61,10 @@ export const LayoutProposal = z.object({
 });
 export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
-/** The data for the setup script, including secrets. The server returns the data once. */
+/**
+ * The data for the setup script, including secrets. The server returns the data once, and again only to a booter that
+ * takes over the run.
+ */
 export const SetupBundle = z.object({
   epoch: z.number().int().describe("The number of this run. Every report of the run must contain it"),
   server_uuid: z.string(),
@@ -93,7 +96,7 @@ export const DeliveredScript = z.object({
 /** A setup script that a booter is about to send to the machine that booted from the port `mac`. */
 export type DeliveredScript = z.infer<typeof DeliveredScript> & { readonly mac: string };
 
-/** The setup script of the current run, as the record of the node stores it. */
+/** The setup script of the latest run, as the record of the node stores it. */
 export type SetupDelivery = DeliveredScript & {
   /** Whether another booter got the bundle for this script. */
   readonly handed_over: boolean;

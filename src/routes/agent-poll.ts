@@ -94,7 +94,10 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     return refusals.find((each) => each !== null) ?? null;
   }
 
-  /** Finds the work and the documents when the request arrives. `network` is null if no document has changed. */
+  /**
+   * Finds the work and the documents when the request arrives. `network` is null if the poll did not request documents,
+   * or if no document has changed.
+   */
   async function begin(c: Ctx, { jobs, network }: Asked): Promise<Found | Fault> {
     const [work, documents] = await Promise.all([
       jobs === null ? null : jobClaims.first(c, jobs),

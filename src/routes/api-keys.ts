@@ -67,7 +67,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { user_id, key_tenant_id } = callerOf(c);
-    // A key that is bound to a tenant cannot see the other keys of its owner.
+    // A key that is bound to a tenant sees only those keys of its owner that are bound to the same tenant.
     const owner = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
     const { of_nodes, id_prefix } = c.req.valid("query");
     const filter = { ...owner, ...(of_nodes !== undefined && { of_nodes: of_nodes === "true" }), id_prefix };

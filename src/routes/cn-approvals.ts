@@ -39,7 +39,7 @@ function noClaim(server_uuid: string, id: string): FoundClaim {
 }
 
 export function cnApprovalRoutes(app: App, deps: Deps): void {
-  // Runs before the credential is checked, so that even a request with a valid key and code can get 429.
+  // Runs before the credential is checked. So even a request with a valid key and a valid code can get 429.
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.approve(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);

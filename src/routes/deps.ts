@@ -211,7 +211,7 @@ export type AuditSearch = {
 export type ChangesSince = {
   readonly cursor: string;
   readonly refs: readonly ActorRef[];
-  /** Whether changes are missing, so that the caller must read everything again. */
+  /** If true, changes are missing in `refs`, and the caller must read everything again. */
   readonly reset: boolean;
 };
 
@@ -247,9 +247,9 @@ export type NetworkPorts = {
   /** Returns the answer to a poll that has waited. */
   answer(asked: NetworkAsked): Promise<NetworkPollView>;
   /**
-   * Stores a report. `unknown`: the node has no part of the VPC. `older`: the report is older than the stored
-   * generation. `ahead`: the report is newer than the VPC's newest generation. For `older` and `ahead`, `generation` is
-   * the generation that the report was compared with.
+   * Stores a report. `unknown`: the node has no part of the VPC. `older`: the node has already reported a newer
+   * generation, or the outcome of this generation. `ahead`: the report is newer than the VPC's newest generation. For
+   * `older` and `ahead`, `generation` is the generation that the report was compared with.
    */
   report(report: NetworkReport): Promise<{
     readonly verdict: "stored" | "unknown" | "older" | "ahead";

@@ -1,5 +1,5 @@
-// Defines the routes with which operators manage external subnets. Floating IPs get their addresses from external
-// subnets (docs/networking.md).
+// Defines the routes with which operators manage external subnets. Floating IPs and NAT gateways get their addresses
+// from external subnets or from the fixed pools (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findExternalSubnets, listExternalSubnets } from "../../actors/external-subnet/reads.ts";
@@ -148,7 +148,8 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
   const fields = { block, start: start ?? null, end: end ?? null };
   const parsed = parseProvisionRange(family, { ...fields, gateway: gateway ?? null });
   if ("error" in parsed) return badRequest(parsed.error);
-  // The offsets of a shared pool count from the pool's network address and are below this number.
+  // The offsets of a shared pool count from the pool's network address. MAX_SAFE_INTEGER means that the first address
+  // is too far from it.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
     return badRequest(
       `provision_start_${name} is above the highest address of the public pool`,

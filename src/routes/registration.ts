@@ -41,9 +41,9 @@ type Registering = Outcome<RegistrationReply>;
 
 /** The proof that the node itself sent a registration: the node's key or the node's poll token. */
 type Proof = {
-  /** The id of the node's key that sent the registration; null without one. */
+  /** The id of the node's key with which the registration was sent; null without such a key. */
   readonly key_id: string | null;
-  /** The hash of the token in X-Poll-Token; null without one. */
+  /** The hash of the token in X-Poll-Token; null without such a token. */
   readonly token_sha256: string | null;
 };
 

@@ -73,7 +73,7 @@ export function userRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const by = giver(c);
-    // A caller gets 404 for a tenant of which it is not a member.
+    // A caller that is not root gets 404 for a tenant of which it is not a member.
     const foreign = tenant_id && !by.is_root && tenant_id !== by.tenant_id;
     const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
     const password_hash = await deps.passwords.hash(password);

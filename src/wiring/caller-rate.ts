@@ -20,7 +20,7 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** Full buckets are dropped when there are at least this many buckets. */
+/** Full buckets are dropped when there are at least this many buckets, and twice as many as the previous sweep left. */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;

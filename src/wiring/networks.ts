@@ -32,7 +32,7 @@ import { documentFor, type DocumentSettings, hasPart, type NetworkContent } from
 type Asked = { readonly server_uuid: string; readonly have: Have; readonly answers_traces: boolean };
 type Current = { readonly vpc_id: string; readonly generation: number; readonly content: NetworkContent };
 
-/** The maximum number of VPCs whose content one process keeps, about 1 kB for 4 NICs. */
+/** The maximum number of VPCs whose content one process keeps. The content takes about 1 kB for 4 NICs. */
 const CONTENTS_MAX = 1_000;
 /** Periodic work on the tables of network documents. */
 export const NETWORK_MAINTENANCE = [foldChanges, pruneTraces] as const;
