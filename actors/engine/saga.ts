@@ -89,7 +89,7 @@ type Builder<Params, Outputs> = SagaDefinition<Params> & {
   /**
    * Adds a step. `undo` runs, in reverse order, when a later step fails. Set `follows` if no actor can refuse the step.
    * The step then commits together with the start of the saga or the end of the step before it, which saves a commit
-   * and a tick.
+   * and a tick. A `wait` step, and a step with a condition, get a commit of their own in any case.
    */
   step<Name extends string, Output>(
     name: Name,

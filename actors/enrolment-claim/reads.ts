@@ -36,7 +36,7 @@ export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim 
     .where("claim_code", "=", code).executeTakeFirst();
 }
 
-/** Finds the live claim of this node with this token. */
+/** Finds the id of the live claim of this node with this token. */
 export async function findClaimByToken(db: Db, server_uuid: string, hash: string): Promise<string | undefined> {
   const row = await db.selectFrom("enrolment_claim").select("id").where("poll_token_sha256", "=", hash)
     .where("server_uuid", "=", server_uuid).where("expires_at", ">", sql<Date>`(select berth_now())`)

@@ -222,7 +222,9 @@ export type InstanceMessage =
     readonly type: "disk_changed";
     readonly operation_id: string;
     readonly disk_id: string;
-    /** The size that the node created, only if it created a disk. The record may have grown meanwhile. */
+    /**
+     * Set only if the operation created a disk: the size of the disk on the node. The record may have grown meanwhile.
+     */
     readonly created_bytes?: number;
     /** Set only if a snapshot was created. */
     readonly consistency?: SnapshotConsistency;

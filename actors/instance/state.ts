@@ -41,7 +41,7 @@ export type DiskRow = {
   readonly kind: DiskKind | "snapshot";
   /** The requested size. */
   readonly size_bytes: number;
-  /** The size that the node last applied. */
+  /** The size that the node last applied; null until the node has created the disk. */
   readonly applied_bytes: number | null;
   /** Whether the guest has the disk. A detached disk stays on the node. */
   readonly attached: boolean;

@@ -1,7 +1,7 @@
 // The messages to a user.
 import type { Capability } from "../../src/contract/enums.ts";
 
-/** The rights of the caller. A caller grants only rights that it has. */
+/** The rights of the caller. A caller that is not root grants only rights that it has. */
 export type Giver = {
   readonly is_root: boolean;
   readonly capabilities: readonly Capability[];
