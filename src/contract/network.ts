@@ -117,7 +117,7 @@ export const NatGateway = z.object({
   external_nic_tag: z.string().nullable().describe("The NIC tag of the external subnet; null for the fixed pools"),
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
-  host_cn_uuid: z.string().nullable().describe("The edge node that runs the gateway; null until a node is chosen"),
+  host_cn_uuid: z.string().nullable().describe("The edge node that runs the gateway; null while no node is chosen"),
   counts: z.object({
     connections: z.number().int().describe("Connections that instances began through the gateway"),
     counted_at: Timestamp.describe("When a node last reported a change"),

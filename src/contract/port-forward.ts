@@ -22,7 +22,7 @@ export const PortForward = z.object({
   description: z.string(),
   labels: Labels,
   nat_gateway_id: z.string(),
-  nic_id: z.string().describe("The NIC that gets the connections. If the NIC is deleted, so is the port forward"),
+  nic_id: z.string().describe("The NIC that gets the connections. The port forward is deleted together with the NIC"),
   protocol,
   public_port: port.describe("The port of the gateway's public address"),
   nic_port: port.describe("The port of the NIC"),

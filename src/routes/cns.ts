@@ -171,7 +171,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     summary: "Set the underlay address and MTU of a node",
     description:
       "The values replace the node's reported values; null restores the reported value. 409 if another node has " +
-      "the address. The VPCs of the node get a new generation.",
+      "the address. If the address or the MTU changes, the VPCs of the node get a new generation.",
     ...rights(deps, "CnSetUnderlay"),
     request: { params: CnParam, body: jsonBody(CnUnderlayPatch) },
     responses: answers(CnView, "The node"),

@@ -98,7 +98,7 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Rename or describe an external subnet, or offer it to other silos",
-    description: "Floating IPs that were allocated from the subnet stay.",
+    description: "Floating IPs and NAT gateways keep their addresses of the subnet.",
     ...rights(deps, "SystemConfigWrite"),
     request: { params, body: jsonBody(ExternalSubnetPatch) },
     responses: answers(ExternalSubnet, "The subnet"),
@@ -119,7 +119,9 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     ...externalSubnet,
     action: "SystemConfigWrite",
     summary: "Delete an external subnet",
-    description: "409 while a floating IP has an address of the subnet, or a network pool lists the subnet.",
+    description:
+      "409 while a floating IP or a NAT gateway has an address of the subnet, while a network pool lists the subnet, " +
+      "and while a node may still answer for an address of a deleted NAT gateway.",
   });
 }
 
