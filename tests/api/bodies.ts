@@ -1,5 +1,5 @@
 // Returns valid request bodies. Tests make a body invalid by changing one field. A body is the example of the API
-// description with some optional fields added. Its values are unique where the API requires this.
+// description, in which some fields are replaced, added or removed. Its values are unique where the API requires this.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { newPublicKey } from "../compute/public-key.ts";
@@ -56,7 +56,10 @@ function freshPort(): number {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** For each route, fields that replace fields of the route's example or are added to the example. */
+/**
+ * For some routes, fields that replace fields of the route's example or are added to the example. An undefined field is
+ * removed.
+ */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),

@@ -137,7 +137,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** For each route, a function that prepares the request of the route and returns the values for this request. */
+/** For some routes, a function that prepares the request of the route and returns the values for this request. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/cns/{server_uuid}/evacuate": async () => {
     const silent = "update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1";
@@ -264,7 +264,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
 };
 
-/** For each route, the kinds of the jobs that the node must finish before the route answers. */
+/** For routes that wait for a node: the kinds of the jobs that the node must finish before the route answers. */
 const JOBS: Readonly<Record<string, string | readonly string[]>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",

@@ -181,12 +181,12 @@ type Request = { readonly path: string; readonly body?: unknown };
 
 /**
  * Returns the requests of a route for these objects. If the path names a job, there is one request for each job of the
- * other node.
+ * other node, or one request for a job of the calling node or for a missing job.
  */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];
-  // A request changes the node's own job, so each request gets a new job.
+  // A request can change a job of the calling node, so each such request gets a new job.
   const jobs = !pattern.includes("{job_id}")
     ? [""]
     : objects === "own"

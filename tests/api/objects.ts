@@ -8,7 +8,10 @@ import type { RouteDescription } from "./description.ts";
 /** Ids by path parameter and by selector. Both names of an object, such as `vpc_id` and `vpc`, have the same id. */
 export type Objects = Readonly<Record<string, string>>;
 
-/** How to create one object of each kind, parents first. A path may contain the ids of earlier objects. */
+/**
+ * How to create one object of each kind except instance and port_forward, parents first. A path may contain the ids of
+ * earlier objects.
+ */
 const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["silo", "/v1/silos", "POST /v1/silos"],
   ["tenant", "/v1/silos/{silo_id}/tenants", "POST /v1/silos/{silo_id}/tenants"],
@@ -89,7 +92,7 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
     image_id: await own("/v1/images", {
       compatibility: { brand: "bhyve", arch: "x86_64", min_platform: platform },
     }),
-    // IPv4 and IPv6, so that a gateway of either family can forward to the NIC.
+    // The subnet has both families, so that a gateway of either family can forward to the NIC.
     primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`, {
       ipv6_block: `fd00:10:0:${(0x1000 + platforms).toString(16)}::/64`,
     }),

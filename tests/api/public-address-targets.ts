@@ -1,5 +1,5 @@
-// Builds requests of the rights matrix for the routes of public addresses. All objects are in
-// one tenant and use IPv6 addresses, because a pool has enough of these addresses.
+// Builds requests of the rights matrix for the routes of public addresses and of webhooks. The VPCs, NICs and webhooks
+// are in one project. The floating IPs and gateways have IPv6 addresses, because a pool has enough of these addresses.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
@@ -123,8 +123,8 @@ function deliveryTargets(plane: () => TestControlPlane, target: (objects: Object
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
 
 /**
- * Returns two requests that change nothing. One attaches a floating IP to the NIC of an instance that is being deleted,
- * and is refused. The other detaches a floating IP that is not attached.
+ * Returns requests that change nothing. A request to attach is refused, because it names the NIC of an instance that is
+ * being deleted. A request to detach names a floating IP that is not attached.
  */
 function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: Objects) => Promise<Target>) {
   const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];

@@ -505,8 +505,8 @@ afterAll(() => t.close());
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
 /**
- * For each route, a function that returns the request. The request can fail only because of permissions or a missing
- * object.
+ * For some routes, a function that returns the request; `usual` returns the requests of all other routes. A request can
+ * fail only because of permissions or a missing object.
  */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
@@ -567,7 +567,10 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
 };
 
-/** Returns the request of a route that is not in TARGETS: with a node and a MAC in the path, and a valid body. */
+/**
+ * Returns the request of a route that is not in TARGETS. The path gets a MAC address and the ids of a node, a silo, a
+ * tenant and a project, as far as the path has parameters for them. The body is valid.
+ */
 async function usual(route: string, objects: Objects): Promise<Target> {
   const [, pattern = ""] = route.split(" ");
   const withNode = pattern.includes("{server_uuid}") ? pattern.replace("{server_uuid}", await node(objects)) : pattern;
@@ -660,7 +663,7 @@ async function cell(route: string, column: string): Promise<string> {
   return existing === absent ? existing : `${existing}/${absent}`;
 }
 
-/** The same answer for missing, malformed, expired, revoked and unknown credentials. */
+/** The answer to a request with a missing, malformed, expired, revoked or unknown credential. */
 const UNAUTHENTICATED = refusal401("the API key or token is missing, not recognized, expired or revoked");
 const WRONG_LOGIN = refusal401("wrong user name or password");
 

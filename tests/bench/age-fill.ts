@@ -40,7 +40,7 @@ const AGED = "(berth_now() - interval '20 days')";
 const AGED_CLAIM = "(berth_now() - interval '12 hours')";
 const MEMORY_MB = 1_024;
 const DISK_BYTES = 2 ** 30;
-/** The first address offset of the filled NICs. The subnet reserves the first addresses. */
+/** The first address offset of the filled NICs. It is above the addresses that the subnet reserves. */
 const FIRST_OFFSET = 1_000;
 
 /**

@@ -1,5 +1,5 @@
 // Opens a control plane in this process with its own database. Creates one node, one VPC and one image through the API.
-// Then age-fill.ts adds the rows of years of use. Background work runs only if a probe runs it.
+// Then age-fill.ts adds the rows of years of use. After that, background work runs only if a probe runs it.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";

@@ -17,15 +17,15 @@ const RATIO_MAX = 1.2;
 /** A smaller difference is noise of the measurement and does not count as growth. */
 const NOISE_MS = 0.3;
 /**
- * A probe is measured at least RUNS_MIN times, and then until MEASURE_MS have passed or it has run RUNS_MAX times.
- * After SLOW_MS, the measurement ends in any case.
+ * The limits of a probe's measurement. It ends after MEASURE_MS if the probe has run at least RUNS_MIN times. At the
+ * latest, it ends after RUNS_MAX runs or SLOW_MS.
  */
 const RUNS_MIN = 5;
 const RUNS_MAX = 200;
 const MEASURE_MS = 400;
 /** Unmeasured runs that fill caches and make plans. A statement gets its generic plan after five runs. */
 const WARMING_RUNS = 6;
-/** A probe that takes this long is measured once. */
+/** A probe whose first run takes this long gets no other unmeasured runs. */
 const SLOW_MS = 3_000;
 /** The statement timeout. A check of a million rows takes longer than the server's own limit. */
 const STATEMENT_LIMIT_MS = 120_000;

@@ -1,6 +1,6 @@
 // A light agent is a node agent without a machine. It finishes every job at once. It calls the API in the way that
-// nodeagent does. It reports its capacity and status, and sends heartbeats with its jobs. It claims jobs by long polls,
-// confirms tombstones before other work, reads blueprints, and reports the ends of jobs.
+// nodeagent does. It reports its capacity and status, and sends heartbeats that name its jobs. It claims jobs by long
+// polls, confirms tombstones before other work, reads blueprints, and reports the ends of jobs.
 import type { AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
 import { AGENT_POLL_S_MAX } from "../../src/contract/limits.ts";
@@ -33,6 +33,7 @@ export type Pace = {
 export type Tally = {
   beats: number;
   beat_times_ms: number[];
+  /** The number of claims, or of polls if the agent polls. */
   claims: number;
   reports: number;
   /** The number of finished jobs by kind. */
@@ -105,7 +106,10 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return null;
   }
 
-  /** Calls `act` once in each period, or at once after a longer call. Repeats a failed call after error_retry_ms. */
+  /**
+   * Calls `act` once in each period. If a call takes longer than the period, the next call follows at once. Repeats a
+   * failed call after error_retry_ms.
+   */
   async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
     for (let due_ms = performance.now(); !stopped;) {
       if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());

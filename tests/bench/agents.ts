@@ -1,5 +1,5 @@
-// Measures servers with ten thousand node agents. Each agent always has a poll open. The poll is the agent's heartbeat
-// and contains the agent's reports. With --single-calls the agents use single calls, as older agents do. The agents run
+// Measures servers with ten thousand node agents. By default, each agent always has a poll open. Its polls are its
+// heartbeats and contain its reports. With --single-calls, it uses single calls, as older agents do. The agents run
 // in their own processes, so that their processor time and memory are measured separately from the servers and the
 // database. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N,
 // --single-calls, --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use
@@ -55,7 +55,7 @@ const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 /** After this time, every long poll has ended at least once. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
-/** The interval between two requests of the same kind from other callers than agents. */
+/** The pause between two requests of the same kind from other callers than agents. */
 const OTHER_EVERY_MS = 50;
 /** The number of functions of a profile that are printed. */
 const PROFILE_LINES = 30;

@@ -28,13 +28,14 @@ export type CreateOptions = {
   readonly urls: () => readonly string[];
   /** The index of the server that gets the first attempt. */
   readonly first?: number;
-  /** The time in milliseconds after which no further attempt starts. */
+  /** The time in milliseconds after which no further attempt starts. It is also the time limit of each attempt. */
   readonly limit_ms: number;
 };
 
 /**
- * The pause before a retry. It doubles at each reply that asks for a retry, up to RETRY_MS_MAX. A random time of up to
- * the same length is added, so that a thousand clients do not retry at the same time.
+ * The pause before a retry after an attempt without a reply. Each reply that asks for a retry doubles the pause, up to
+ * RETRY_MS_MAX. A random time of up to the same length is added, so that a thousand clients do not retry at the same
+ * time. If the reply's Retry-After is longer, the client waits for the time in Retry-After.
  */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;

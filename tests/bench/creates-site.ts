@@ -78,7 +78,7 @@ export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: 
   };
 }
 
-/** Returns a capacity report with memory for this number of instances. The other resources are larger. */
+/** Returns a capacity report with memory, cores and more than enough disk for this number of instances. */
 export function capacityFor(slots: number): CapacityReportBody {
   const disk_bytes = 2 * slots * IMAGE_BYTES;
   const ram_mb = slots * INSTANCE_MEMORY_MB;

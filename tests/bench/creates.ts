@@ -38,7 +38,10 @@ export type CreatesLine = {
   readonly pgbench_tps: number | null;
   /** The created instances per second, divided by pgbench's transactions per second. Null without pgbench. */
   readonly ratio: number | null;
-  /** The processor time for each created instance, in milliseconds. Null if no request ended in the measured time. */
+  /**
+   * The processor time for each created instance, in milliseconds. Null if no request ended in the measured time. The
+   * times of the server and of the database are also null on systems without /proc.
+   */
   readonly server_cpu_ms: number | null;
   readonly database_cpu_ms: number | null;
   readonly agents_cpu_ms: number | null;

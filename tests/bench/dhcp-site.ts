@@ -176,7 +176,10 @@ function startKea(inside: readonly string[], config: string, folder: string): Se
 function macOf(at: number): string {
   return `02:be:d0:00:${(at >> 8).toString(16).padStart(2, "0")}:${(at & 255).toString(16).padStart(2, "0")}`;
 }
-/** Returns the address of the machine with this number. The control plane allocates the lowest free address. */
+/**
+ * Returns the address of the machine with this number. The machines get these addresses in order, because the control
+ * plane allocates the lowest free address.
+ */
 function addressOf(at: number): string {
   return `10.78.${1 + (at >> 8)}.${at & 255}`;
 }

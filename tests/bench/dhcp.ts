@@ -16,7 +16,7 @@ const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
 /** The load for a new server until it replies to nearly all requests. */
 const FIRST = { rate: 500, seconds: 2 } as const;
-/** The load of the warm-up, which follows. It has the lower measured rate. */
+/** The load of the warm-up, which runs after FIRST. Its rate is the lower of the two measured rates. */
 const WARM = { rate: RATES[0], seconds: 3 } as const;
 /** The vendor class PXEClient:Arch:00007:UNDI:003000. */
 const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303030";

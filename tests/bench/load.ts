@@ -87,7 +87,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Reads one reply. Throws if it is not a 200 with a Content-Length. */
+/** Reads one reply. Throws if the reply is not a 200 with a Content-Length. */
 async function readAnswer(socket: Deno.Conn, buffer: Uint8Array): Promise<void> {
   let filled = 0;
   let end = Infinity;

@@ -1,7 +1,7 @@
 // Measures the start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line, and until
-// ssh works. Compares the times with plain QEMU with the same image. Afterwards creates many machines on one node and
-// measures the memory of the agent. The server runs as `task start` runs it, and the agent is compiled. Needs root,
-// QEMU and ssh. Options: --rounds=N, --machines=N, --json.
+// ssh works. Compares these times with the times of plain QEMU with the same image. Afterwards creates many machines on
+// one node and measures the memory of the agent. The server runs as `task start` runs it, and the agent is compiled.
+// Needs root, QEMU and ssh. Options: --rounds=N, --machines=N, --json.
 import { execFile, spawn } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
@@ -160,13 +160,13 @@ async function startPlain(site: Site, key: string, public_key: string): Promise<
   }
 }
 
-/** Creates many machines with a boot disk of one sector on the node, and measures the memory of the agent. */
+/** Creates many machines whose guest is a boot sector on the node, and measures the memory of the agent. */
 async function startMany(site: Site, machines: number) {
   const bytes = tinyGuest(MIB);
   const images = await serveImage(bytes, site.address);
   const body = imageBody({ ...images, size_bytes: bytes.length, content_bytes: bytes.length });
   const image_id = okOf(await site.call("POST", `/v1/tenants/${site.tenant_id}/images`, { body })).id;
-  // Each machine has one CPU.
+  // Each machine has one CPU, so with this factor all machines fit on a node with one CPU.
   const factor = ["--overprovision-cpu", String(machines)];
   const allowed = await site.opsctl(["cn", "placement", "set", site.uuids[0]!, ...factor]);
   if (allowed.code !== 0) throw new Error(allowed.err);

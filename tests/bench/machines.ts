@@ -1,7 +1,7 @@
 // Measures real machines on one node. First it compares the time from the start to the guest's first line with plain
-// QEMU. Then it measures the memory and the processor time of the agent with many machines. The guests have one sector
-// and no operating system, so the figures describe only QEMU and the agent. Needs root and QEMU. Options: --machines=N,
-// --json.
+// QEMU. Then it measures the memory and the processor time of the agent with many machines. The guest is a boot sector
+// without an operating system, so the figures describe only QEMU and the agent. Needs root and QEMU. Options:
+// --machines=N, --json.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

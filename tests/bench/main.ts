@@ -1,6 +1,7 @@
-// Measures the commit path: durable transitions per second, compared with pgbench's simple update on the same server.
-// The runs of Berth and of pgbench alternate, so that other load on the machine affects both. Options: --json,
-// --rounds=N, --seconds=N; --rates measures only the rates, which are in the first table.
+// Measures rates and compares them with yardsticks: durable transitions per second (the yardstick is pgbench's simple
+// update on the same server), requests over HTTP, and created instances. The runs of Berth and of a yardstick
+// alternate, so that other load on the machine affects both. Then measures networks, node agents and the starts of the
+// executables. Options: --json, --rounds=N, --seconds=N; --rates measures only the rates, which are in the first table.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -79,7 +80,7 @@ try {
 // Ends the process now, because the database driver keeps idle sockets open for a while.
 process.exit(0);
 
-/** Runs the measurements that have no yardstick of the same kind. */
+/** Runs the measurements that are not in the table of rates. */
 async function measureOthers() {
   note("networks with few and with many rows");
   const network = await measureNetwork(cluster, SAMPLES);

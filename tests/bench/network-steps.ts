@@ -1,6 +1,6 @@
 // Builds one request of each kind that reads routes or firewall rules, for the check of query plans. A request lists,
-// reads, creates or changes routes and rules, or removes another object. Before the database removes such an object, a
-// guard or a foreign key reads routes or rules.
+// reads, creates, changes or deletes routes and rules, or removes another object. Before the database removes such an
+// object, a guard or a foreign key reads routes or rules.
 import type { Vpc } from "../../src/contract/network.ts";
 import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { type Call, made, type NetworkSite } from "./network-site.ts";
@@ -70,8 +70,8 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
 }
 
 /**
- * Returns the requests that remove another object. The database reads routes and rules for each of these requests,
- * because an object may be removed only if no route or rule depends on it.
+ * Returns the requests that remove another object, and the requests that prepare the removals. Before a removal, the
+ * database reads routes or rules, because some routes and rules prevent it.
  */
 export function guardSteps(site: NetworkSite): readonly Step[] {
   const { call, vpc_id, project_id, tenant_id } = site;

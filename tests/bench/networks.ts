@@ -131,7 +131,7 @@ export async function seedInstances(
   );
 }
 
-/** Polls repeatedly as one node. `seen` has the time at which each rule arrived. */
+/** Polls repeatedly as one node. `seen` has the time at which each rule and each VPC's newest document arrived. */
 function holdPolls(url: string, { api_key: key }: NodeKey): Holder {
   const seen = new Map<string, number>();
   let isEnded = false;

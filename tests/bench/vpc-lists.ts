@@ -55,7 +55,7 @@ async function timeReads(read: () => Promise<unknown>): Promise<number> {
 }
 
 async function measure(db: Db): Promise<void> {
-  // Disables foreign keys and triggers: the filled rows need no other rows.
+  // Disables foreign keys and triggers, because the filled rows refer to rows that do not exist.
   await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
   const read = (kysely: Db["kysely"]) => findRealized(kysely, [VPC_ID], REALIZATIONS_IN_LIST_MAX);
   // The remembered nodes belong to a Kysely object, so a new object has none.

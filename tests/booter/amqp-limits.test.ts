@@ -52,7 +52,7 @@ async function machine(host = "127.0.0.1") {
   await openChannel(made, 1);
   return { made, queue: await declare(made, 1, "") };
 }
-/** Waits until the broker closes a channel, confirms the close, and returns the code. */
+/** Waits until the broker closes a channel. Confirms the close, and returns the code that the broker sent. */
 async function closedBy(made: AmqpClient): Promise<number> {
   const { channel, args } = await made.expect("20.40");
   made.send(channel, 20, 41);
@@ -92,7 +92,7 @@ test("the limit of bindings covers all queues and channels of a connection, and 
   }
 });
 
-/** Two of these bodies fit into AMQP_HELD_BYTES_PER_CLIENT_MAX, three do not. */
+/** Two of these bodies fit into AMQP_HELD_BYTES_PER_CLIENT_MAX, but three bodies do not. */
 const LARGE = "x".repeat(8_000_000);
 const FITTING = 2;
 /** Connects a machine and fills its queue with as many messages as it may have. */

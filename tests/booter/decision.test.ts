@@ -1,5 +1,6 @@
-// The booter decides whether a machine boots, and which image. The decision depends on the machine's boot record,
-// rescue, address and client, and on the setting answer_only_pxe (docs/booting.md, "Boot records").
+// The booter decides whether a machine boots, and which image. The decision depends on the state, the address and the
+// rescue flag of the machine's boot record, on the client, and on the setting answer_only_pxe (docs/booting.md, "Boot
+// records").
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";

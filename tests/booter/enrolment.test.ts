@@ -140,7 +140,8 @@ describe("a bare machine", () => {
     // After the report, the agent's message about the end of the script changes nothing.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
     expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(409);
-    // If the answer to its last report was lost, the script repeats the report, and the machine must restart.
+    // The script repeats its last report if the answer was lost. The booter must accept the repeated report, because
+    // the script restarts the machine only after an accepted report.
     expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
     expect(await stateOf(bare)).toBe("approved");
   });

@@ -47,7 +47,10 @@ const FILE = `state_dir = "/s"\nfiles_dir = "/f"\n[control_plane]\nurl = "https:
 const PROGRESS = { kind: "progress", step: "pool", message: null, percent: 40 } as const;
 const caller = { token: TOKEN, address: ADDRESS };
 
-/** Returns the setup calls of a booter that has no own run. `site` describes the control plane and the records. */
+/**
+ * Returns the setup calls of a booter. By default, the booter has no run of its own. `site` describes the control plane
+ * and the records.
+ */
 function opened(changes: { own?: Relayed; script?: SetupScript | null } = {}) {
   const site = {
     script: "script" in changes ? changes.script ?? null : SCRIPT,

@@ -343,7 +343,10 @@ const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: faile
 
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
-/** Waits until the machine boots or gives up. Returns whether it booted. Starts the machine if `running` is missing. */
+/**
+ * Waits until the machine boots or gives up, and then switches it off. Returns whether it booted. Starts the machine if
+ * `running` is missing.
+ */
 export async function boots(fixture: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${platformOf(mode)} end`);
   const vm = running ?? await fixture.power(mac, mode, uuid);

@@ -16,12 +16,12 @@ export type Quirks = {
   /** Lists reset types that it does not support. */
   readonly lists_missing_resets?: boolean;
   readonly power?: "On" | "Off";
-  /** The number of requests after which a power change is visible. */
+  /** The number of reads of the system after which a power change is visible. */
   readonly slow?: number;
   readonly bios?: Readonly<Record<string, string>>;
   /** The values that the BIOS attribute registry allows. The BMC refuses other values, like BMCs of HPE. */
   readonly bios_allows?: Readonly<Record<string, readonly string[]>>;
-  /** Answers errors with status 200. */
+  /** Refuses every change, but sends the error with status 200. */
   readonly refuses_with_200?: boolean;
   /** Accepts a change and does not apply it. */
   readonly forgets?: boolean;

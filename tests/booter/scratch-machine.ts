@@ -152,7 +152,10 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   };
 }
 
-/** Returns the first call of every kind. `at` is the call's position in the list, counted from 1. */
+/**
+ * Returns the first call of every kind. The first two words of a call are its kind. `at` is the call's position in the
+ * list, counted from 1.
+ */
 export function kindsOfCalls(calls: readonly string[]): { readonly call: string; readonly at: number }[] {
   const kinds = new Set<string>();
   return calls.flatMap((call, index) => {
@@ -173,8 +176,8 @@ export async function failedOnce(
   const first = await machine.start();
   await machine.forget("fail_at");
   if (!first.err.includes("made to fail") && first.code !== 113) return `${call}: something else failed: ${first.err}`;
-  // Some queries fail if their object does not exist. The script continues after such a failure and succeeds,
-  // so its exit code is 113.
+  // For the script, the failure of some queries means that their object does not exist. Then the script continues and
+  // succeeds, with exit code 113.
   if (first.code !== 113) {
     const last = machine.reports.at(-1);
     if (last?.kind !== "failed") return `${call}: the failure was not reported`;

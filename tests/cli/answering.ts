@@ -3,7 +3,7 @@ import type { Server } from "./fake-environment.ts";
 
 export const KEY_ID = "11111111-2222-4333-8444-555555555555";
 
-/** @param body the body of every answer */
+/** Returns a server that sends `body` in every answer. */
 export function answering(body: unknown): { server: Server } {
   return { server: () => ({ body }) };
 }

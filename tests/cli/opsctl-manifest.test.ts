@@ -147,7 +147,10 @@ test("`apply` has the same result if it loses the response to a change and is ru
   }
 });
 
-/** Returns a server that answers this number of changes, loses the next response, and then refuses further changes. */
+/**
+ * Returns a server that answers this number of changes, and carries out the next change but loses its response. Further
+ * changes do not reach the control plane.
+ */
 function losingAfter(allowed: number): Server {
   const server = serverOf(t);
   let changes = 0;

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const url = `https://reader:${CLICKHOUSE_PASSWORD}@clickhouse.example:8443/`;
   okOf(await t.call("PUT", "/v1/config/metrics.clickhouse_url", { body: { value: url } }));
   await fixture.running({ user_data: USER_DATA });
-  // A failure message with secrets, which an agent might write.
+  // Stores a failure message with secrets, as an agent could write it.
   const made = fixture.create();
   await node.fail(await node.take(), `login with password=${PASSWORD} as ${secret} failed for ${url}`);
   await made;

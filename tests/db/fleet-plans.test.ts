@@ -81,7 +81,8 @@ test.each(
     ["job", ["job"]],
   ] as const,
 )("the search for objects of the kind %s reads only their tables", async (kind, expected) => {
-  // The text may be the beginning of an id or a part of an address, so the search leaves out no table for the text.
+  // The text can be the beginning of an id or a part of an address. So only the kind can make the search leave out a
+  // table.
   const { db: explaining, plans } = explained(db);
   await createSearch(explaining)({ q: "10", limit: 20, tenant_id: null, kind });
   const scans = plans.flatMap(scansOf).filter((scan) => scan["Actual Loops"] > 0);

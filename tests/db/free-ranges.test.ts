@@ -6,7 +6,10 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { explained, scansOf } from "../support/plans.ts";
 
 const POOL = "test";
-/** The free ranges of the pool in the test of plans. PostgreSQL reads a small table completely even by a bound. */
+/**
+ * The number of free ranges in the test of plans. PostgreSQL would read a small table completely, even if a query has a
+ * bound for an index.
+ */
 const MANY = 20_000;
 
 type Range = readonly [low: number, high: number];

@@ -1,4 +1,5 @@
-// Tests the migration that deletes the counters of firewall rules of nodes that left the VPC before the upgrade.
+// Tests a migration that deletes counters of firewall rules. It deletes the counters of nodes that left the rule's VPC
+// before the upgrade.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
@@ -70,7 +71,7 @@ test(
       ]),
       `insert into firewall_rule_count values ('${id(2)}', '${id(NODES.other)}', 1, 1, berth_now())`,
     ];
-    // Disables foreign keys and triggers: the rows need no other rows.
+    // Disables foreign keys and triggers, because the rows refer to rows that do not exist.
     await client.query(`set session_replication_role = replica; ${rows.join("; ")}`);
     const nodesOf = async (table: string, column: string, n: number) => {
       const { rows } = await client.query(`select server_uuid from ${table} where ${column} = $1`, [id(n)]);

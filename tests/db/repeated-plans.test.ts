@@ -1,6 +1,6 @@
-// Checks which indexes some reads use that every server repeats: the search for expired API keys once a minute, and the
-// reads of migrations by their source node once a second while a node is drained. Also checks the guards that read
-// migrations, because migrations are kept forever.
+// Checks that two reads use indexes, because every server repeats them: the search for expired API keys once a minute,
+// and, while a node is drained, the reads of the migrations from this node once a second. Also checks the guards that
+// read migrations, because migrations are kept forever.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";

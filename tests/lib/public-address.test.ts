@@ -1,4 +1,4 @@
-// Tests which addresses are public, in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
+// Tests which addresses are public, in every spelling that a URL accepts (docs/reliability.md, S-25 and S-47).
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatIp, inCidr, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";

@@ -12,8 +12,8 @@ import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
 /**
- * The time limit of the terminations. On a slow machine they continue until more than TERMINATED_MIN connections are
- * terminated and a request is acknowledged.
+ * The longest time with terminations. After TERMINATING_MS, they continue only until more than TERMINATED_MIN
+ * connections are terminated and a request is acknowledged.
  */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
@@ -21,8 +21,8 @@ const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
 /**
- * The load continues until more than this many requests are acknowledged, so that some terminations interrupt a
- * request.
+ * After the terminations, the load continues until more than this many requests are acknowledged. So there is enough
+ * to check, even on a slow machine.
  */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;

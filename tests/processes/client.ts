@@ -1,5 +1,4 @@
-// Sends requests, with the root key unless a call names another key. Records each operation with its attempts and
-// replies, so that the history can be checked afterwards.
+// Sends requests. Records each operation with its attempts and replies, so that the history can be checked afterwards.
 import { ROOT_KEY } from "../support/server-process.ts";
 
 /**
@@ -46,6 +45,7 @@ export type Call = {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
+  /** Default: the root key. An empty text means no credential. */
   readonly key?: string;
   readonly idempotency_key?: string;
 };
@@ -82,8 +82,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Sends a request and returns the body of its 2xx reply; throws for any other reply. Used in parts of a test without
- * faults.
+ * Sends a request and returns the body of its 2xx reply. Throws for any other reply, and if there is no reply. Tests
+ * call this function while they cause no faults.
  */
 export async function must<T>(url: string, call: Call): Promise<T> {
   const { status, body } = await request(url, call);
@@ -93,7 +93,7 @@ export async function must<T>(url: string, call: Call): Promise<T> {
   return body as T;
 }
 
-/** Sends the request, and repeats it at any of the servers until the outcome is known or `go_on` returns false. */
+/** Creates an operation and sends its request as carryOn does. */
 export async function carryOut(
   intent: Intent,
   urls: () => readonly string[],
@@ -112,7 +112,10 @@ export async function carryOut(
   return operation;
 }
 
-/** Sends the request of an operation, with its Idempotency-Key if it has one, until the outcome is known. */
+/**
+ * Sends the request of an operation, with the operation's Idempotency-Key if it has one. Repeats the request at random
+ * servers until the outcome is known or `go_on` returns false.
+ */
 export async function carryOn(
   operation: Operation,
   urls: () => readonly string[],
@@ -127,7 +130,7 @@ export async function carryOn(
   }
 }
 
-/** Returns the request of an operation, the same for each attempt. */
+/** Returns the request of an operation. Every attempt sends the same request. */
 export function callOf({ method, path, body, idempotency_key }: Operation): Call {
   return idempotency_key === null ? { method, path, body, key: "" } : { method, path, body, idempotency_key };
 }

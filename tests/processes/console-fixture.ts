@@ -164,7 +164,7 @@ export async function call(
 
 const PATIENCE_MS = 60_000;
 
-/** Waits until the condition is met. */
+/** Waits until the condition is met. Throws after PATIENCE_MS. */
 export async function until(isMet: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; !(await isMet());) {
     if (Date.now() > end) throw new Error("the condition was not met in time");

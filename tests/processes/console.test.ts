@@ -282,7 +282,7 @@ test("the audit chain has each console's beginning and end, with the user and th
   }
 });
 
-/** Returns the memory of the server: the largest child of the process that starts it. */
+/** Returns the resident memory of the server in bytes. The server is the largest child of the process with this pid. */
 async function residentBytes(pid: number): Promise<number> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ");
   const sizes = await Promise.all(children.map(async (child) => {

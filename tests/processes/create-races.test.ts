@@ -111,7 +111,7 @@ async function estate(): Promise<Dump> {
 
 const count = async (sql: string, node: string) => (await db.query(sql, [node])).rowCount;
 
-/** Returns the instances on the node: their rows, and the node's usage counters. */
+/** Returns the number of instance rows with this node, and the node's usage counters. */
 async function placed(node: string) {
   const { rows } = await db.query("select instances, ram_mb from cn_usage where server_uuid = $1", [node]);
   return { placed: await count("select from instance where host_cn_uuid = $1", node), ...rows[0] };

@@ -38,7 +38,7 @@ const SAY_LIMIT_MS = 20_000;
 /** The compiled programs of the project. */
 export type Program = (typeof NAMES)[number];
 
-/** Builds all programs unless the wanted programs are newer than their sources. */
+/** Builds all programs unless the wanted programs are newer than every source. */
 export async function buildExecutables(wanted: readonly Program[] = PROGRAMS): Promise<void> {
   const built = await Promise.all(wanted.map((name) => modified_ms(join(ROOT, "dist", name))));
   const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));

@@ -1,5 +1,5 @@
-// Tests the control plane under `deno serve`, which loads src/main.ts as a module and stops it. Other tests start
-// src/serve.ts as a program.
+// Tests the control plane under `deno serve`, which loads src/main.ts as a module. Other tests start src/serve.ts as a
+// program.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

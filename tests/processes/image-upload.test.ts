@@ -1,5 +1,5 @@
-// Tests uploads of images from end to end: the compiled tenantctl uploads an image to a server as `task start` starts
-// it, and the compiled node agent creates an instance from the image.
+// Tests uploads of images from end to end: the compiled tenantctl uploads an image to a server, and the compiled node
+// agent creates an instance from the image. The server runs as `task start` starts it.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterEach(end);
 afterAll(async () => {
-  // If beforeAll failed, the first agent still runs.
+  // The first agent may still run if beforeAll failed.
   await end();
   await server?.kill();
   await images?.close();

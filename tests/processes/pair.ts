@@ -7,7 +7,7 @@ export type Killed = { readonly url: string; readonly at_ms: number };
 export type Pair = {
   /** The URLs of the running servers. */
   urls(): readonly string[];
-  /** Kills one of the two with SIGKILL. */
+  /** Kills one of the two servers with SIGKILL. */
   kill(index: 0 | 1): Promise<Killed>;
   /** Restarts the killed server, on another port. */
   restart(index: 0 | 1): Promise<void>;

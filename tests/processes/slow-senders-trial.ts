@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { rawClient } from "../http/raw-client.ts";
 import { must } from "./client.ts";
 
-/** A timer may fire early by at most this time. */
+/** The test accepts a timeout that comes too early by less than this time. */
 const EARLY_MS = 3_000;
 const DRIP_MS = 1_000;
 

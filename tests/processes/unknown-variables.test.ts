@@ -40,7 +40,7 @@ test("the nearest name may belong to a setting; variables of other programs and 
   );
 });
 
-/** Returns the names that follow the pattern in the texts. */
+/** Returns the first group of each match of the pattern in the texts. */
 const named = (texts: readonly string[], pattern: RegExp) =>
   new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = ""]) => name)));
 

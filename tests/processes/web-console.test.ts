@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 import { buildExecutables, run } from "./executables.ts";
 
-/** A change must be on screen within 500 ms. The server may use this part of the time. */
+/** The server's part of the 500 ms within which a change must be on screen. */
 const ANSWER_MS_MAX = 300;
 
 let database: FreshDatabase;

@@ -1,5 +1,5 @@
-// Tests webhooks from end to end: the compiled tenantctl creates a webhook at a server as `task start` starts it, and a
-// receiver gets the events, even if the server is killed.
+// Tests webhooks from end to end: the compiled tenantctl creates a webhook, and a receiver gets the events, even if the
+// server is killed. The server runs as `task start` starts it.
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

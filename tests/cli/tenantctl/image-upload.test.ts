@@ -107,7 +107,7 @@ test("if a request of an earlier run finishes the upload first, the later run st
 
 test("a file with the name and the size of an uploaded image, but with other bytes, gets a conflict", async () => {
   const uploadAt = async (file: { path: string }) => {
-    // Both files have the same time of the last change, so the second upload begins with the key of the first.
+    // Both files have the same time of the last change, so both uploads begin with the same Idempotency-Key.
     await utimes(file.path, CHANGED_AT, CHANGED_AT);
     return await upload(file.path);
   };

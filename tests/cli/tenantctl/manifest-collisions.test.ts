@@ -47,7 +47,7 @@ async function refused(text: string, problem: string): Promise<void> {
   expect([ran.code, ran.err()]).toEqual([1, `error: ${problem}\n`]);
 }
 
-/** Creates a VPC with these records, as the only VPC of the manifests below. */
+/** Creates a VPC with these records. */
 async function newVpc(vpc: string, lists: string): Promise<void> {
   await done(
     "apply -f -",

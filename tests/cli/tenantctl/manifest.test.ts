@@ -305,7 +305,10 @@ test("`apply` refuses an instance if two images have the name of the instance's 
   for (const id of ids) expect(`${ran.out()}${ran.err()}`).toContain(id);
 });
 
-/** Returns a server that answers this number of changes, loses the next response, and then refuses further changes. */
+/**
+ * Returns a server that answers this number of changes, and carries out the next change but loses its response. Further
+ * changes do not reach the control plane.
+ */
 function losingAfter(allowed: number): Server {
   const server = serverOf(a.t);
   let changes = 0;
