@@ -9,9 +9,9 @@ const REQUESTS = 100;
 const WRITES = 60;
 const NODES = 60;
 
-/** A control plane without rate limits, which prepares the objects. */
+/** A control plane whose rate limits these tests never reach. It prepares the objects. */
 let t: TestControlPlane;
-/** A control plane with rate limits, on the same database. */
+/** A control plane with low rate limits, on the same database. */
 let limited: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane();

@@ -20,7 +20,7 @@ import { ROOT_KEY, startServer } from "../support/server-process.ts";
 import { median } from "./report.ts";
 
 const KB = 1_000;
-/** The budgets, in bytes as sent, milliseconds, and elements. */
+/** The budgets of the sizes, in bytes as sent. The next constants are the other budgets. */
 const BUDGETS = { first: FIRST_LOAD_BYTES_MAX, pages: 150 * KB, terminal: 100 * KB, charts: 30 * KB } as const;
 const ELEMENTS_MAX = 400;
 const WINDOW_MS_MAX = 50;
@@ -85,7 +85,7 @@ async function createNodes(server_url: string, database_url: string): Promise<vo
   const body = { server_uuid, hostname: "first", sysinfo: { UUID: server_uuid } };
   const { claim_code: code } = await call(server_url, "POST", "/v1/agent/register", body);
   await call(server_url, "POST", "/v1/cn-approvals", { code });
-  // A disabled node has no key, so its row can be copied.
+  // A disabled node needs no key, so its row can be copied without the key.
   await call(server_url, "POST", `/v1/cns/${server_uuid}/disable`);
   const client = await openClient({ url: database_url, statementLimit_ms: 60_000 });
   try {

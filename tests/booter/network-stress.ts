@@ -1,6 +1,6 @@
 // Tests a booter process whose network to the control plane fails: silence, half-open connections, cut answers, delays.
-// During a failure the booter must not answer unknown machines, and must serve enrolled machines. After the failure,
-// the booter must recover by itself.
+// While the control plane is silent, the booter must not answer unknown machines, and must serve enrolled machines.
+// After the silence, and in spite of the other failures, machines must enrol.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";

@@ -90,7 +90,7 @@ test("long words and choices wrap as in the parser's help", async () => {
   }
 });
 
-/** Returns the files that the start evaluates: all static imports except imports of types. */
+/** Returns the files and packages that the start evaluates: all static imports except imports of types. */
 function loadedAtOnce(entry: string): { files: string[]; packages: string[] } {
   const files = new Set<string>();
   const packages = new Set<string>();

@@ -1,4 +1,4 @@
-// Creates a database of release 0.1.0, with its migrations and with rows in every table.
+// Creates a database with the migrations of release 0.1.0, and inserts rows into its tables.
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -31,7 +31,7 @@ export async function databaseOfMigration(last: number): Promise<FreshDatabase> 
   }
 }
 
-/** The id of every row. Every table has one row with this id, so every reference refers to an existing row. */
+/** The value of UUID columns. Each row has this id, so every reference refers to an existing row. */
 const ID = "5f0d2c1e-0000-7000-8000-000000000001";
 const HASH = "ab".repeat(32);
 
