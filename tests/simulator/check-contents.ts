@@ -1,5 +1,5 @@
 // INV-2, contents: checks that the answer to a successful message shows what that message requested, and not the result
-// of another message of the same unit. This check uses only the answers, not the log.
+// of another message of the same unit. This check compares answers with requests, and does not use the log.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";

@@ -87,7 +87,7 @@ function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<str
   return new Set([before, ...during.map(({ to_state }) => to_state)]);
 }
 
-/** Returns what an operation added to the budget according to its stored answer; negative for a draw. */
+/** Returns the amount that an operation added to the budget, according to its stored answer; negative for a draw. */
 function givenBy(evidence: Evidence, { message, msg_id }: Operation): number {
   const stored = evidence.tables.seen.get(msg_id);
   if (stored === undefined || !("ok" in stored)) return 0;

@@ -1,6 +1,6 @@
 // INV-2, contents: a node's row has the values that its logged messages produce. This file computes these values
 // independently of the code under test. The answers show the same values. An approval contains its claim's last code,
-// and comes before this code expires.
+// and comes before this code expires. A node has no claims just after it was disabled.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation, RowVersion, StampedTransition } from "./journal.ts";
@@ -143,7 +143,7 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
   }
 }
 
-/** Checks that the answer shows the state, role and key that this message wrote. */
+/** Checks that the answer shows the state that this message wrote, and the same role and key if it shows them. */
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;
   const answer = reply as Reply | null;

@@ -1,5 +1,5 @@
-// INV-5: if an operation was sent after the answer to another operation on the same actor, the log has the two
-// operations in this order. A process applies the messages to one actor in the order in which the clients sent them.
+// INV-5: if an operation was sent after another operation on the same actor had succeeded, the log has the successful
+// operation first. A process applies the messages to one actor in the order in which the clients sent them.
 // This second rule covers only operations that took one attempt and succeeded.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
@@ -33,7 +33,7 @@ function placesOf(evidence: Evidence): readonly Placed[] {
   return placed;
 }
 
-/** Lists operations that were sent after the answer to another operation, but precede this operation in the log. */
+/** Lists operations that were sent after another operation had succeeded, but precede that operation in the log. */
 function timeProblems(members: readonly Placed[]): readonly string[] {
   const events = members.flatMap((each) => [
     { stamp: each.operation.sent.stamp, each, sent: true },

@@ -1,5 +1,5 @@
-// INV-3b: a refusal, and a success without a change, must be right for a state that the actor had between the request
-// and the answer. A decision from an older row is a violation.
+// INV-3b: a refusal, and a success without a change, must be right for a state that the actor, or another actor on
+// which the decision depends, had between the request and the answer. A decision from an older row is a violation.
 import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";

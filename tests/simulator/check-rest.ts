@@ -37,7 +37,9 @@ function counts(saga: Row, job_id: unknown): boolean {
   return saga?.["state"] === "succeeded" || step?.status === "succeeded" || step?.status === "undone";
 }
 
-/** Checks that a successful errand ran all of its steps, and that an unwound errand undid its writes. */
+/**
+ * Checks that a successful errand has a completed job and its outputs, and that an unwound errand has undone its note.
+ */
 function errandProblems(evidence: Evidence, about: string, state: Row): readonly string[] {
   const outputs = state?.["outputs"] as Readonly<Record<string, unknown>>;
   const steps = state?.["steps"] as Steps;

@@ -52,7 +52,9 @@ function isSpent({ count, used }: Window): boolean {
 
 type Refused = { readonly operation: Operation; readonly history: readonly Since[]; readonly counters: Counters };
 
-/** Checks that a refused join was right: the node had a record, or no window with room was open. */
+/**
+ * Checks that a join was refused for a reason: during the join, the node had a record, or no window with room was open.
+ */
 function refusalProblem(evidence: Evidence, { operation, history, counters }: Refused): string | null {
   const end = operation.answered ?? { stamp: Infinity, ms: Infinity };
   const during = history.filter(({ stamp }, index) =>

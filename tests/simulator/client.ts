@@ -1,5 +1,6 @@
-// A client sends one message and records the answer. If it gets no answer, it sends the message again with the same id,
-// perhaps to another process. A message without an id cannot be repeated, so its outcome stays unknown.
+// A client sends one message and records the answer. If it gets no answer, or the process is overloaded, the client
+// sends the message again with the same id, perhaps to another process. A message without an id cannot be repeated, so
+// its outcome then stays unknown.
 import { OVERLOADED } from "../../actors/engine/engine.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";

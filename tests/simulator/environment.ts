@@ -31,7 +31,9 @@ export const START_MS = 1_767_225_600_000;
 
 const known = [...sagas, errand];
 
-/** The production behaviors, with the simulator's own saga added, and the lamp of the engine tests. */
+/**
+ * The production behaviors, with the simulator's own saga added, the lamp of the engine tests, and the errands' lamp.
+ */
 export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),
   sagaBehavior(known),
@@ -39,7 +41,7 @@ export const behaviors: readonly AnyBehavior[] = [
   errandLamp,
 ];
 
-/** The behaviors of an earlier release, in which no decision joins the commit of a tell. */
+/** The behaviors of an earlier release, in which no receiver's decision joins the commit of the sender (see Tell). */
 export const earlierBehaviors: readonly AnyBehavior[] = behaviors.map((behavior) => ({
   ...behavior,
   step: (state, message, now) => withoutJoining(behavior.step(state, message, now)),
@@ -124,7 +126,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
   return { plan, scheduler, database, journal, counters, placed, tries: new Map(), quiet: false };
 }
 
-/** The initial amount of the budget `current`, which all lamps share: so small that some `draw` messages fail. */
+/** The initial amount of the budget `current`, which all lamps share. It is so small that some `draw` messages fail. */
 export const CURRENT = 6;
 /** The size of the pool `sockets`: more than a run allocates. */
 const SOCKETS = 1_000;

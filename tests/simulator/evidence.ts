@@ -29,7 +29,10 @@ export function effectsOf(evidence: Evidence, operation: Operation): readonly St
   return (evidence.byMessage.get(operation.msg_id) ?? []).filter((each) => actorKey(each) === key);
 }
 
-/** Returns the rows that an actor had during an operation, each with the last moment (ms) of the overlap. */
+/**
+ * Returns the rows that an actor had during an operation. `until_ms` is the time at which the row was replaced or the
+ * operation ended, whichever came first.
+ */
 export function rowsDuring(
   evidence: Evidence,
   key: string,

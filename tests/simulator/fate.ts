@@ -1,5 +1,5 @@
-// Decides which database faults hit the calls of one process. A call is slow, fails, reads stale rows, is refused as
-// busy, is lost before it takes effect, loses its answer, or takes effect after it seemed lost.
+// Decides which database faults hit the calls of one process. A call may be slow, fail, read stale rows, be refused as
+// busy, be lost before it takes effect, lose its answer, or take effect after it seemed lost.
 import type { Fate } from "../support/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";

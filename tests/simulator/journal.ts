@@ -38,7 +38,7 @@ export function createJournal(now_ms: () => number) {
   const transitions: StampedTransition[] = [];
   /** The actors that each commit wrote. */
   const calls: { readonly at: Moment; readonly keys: readonly string[] }[] = [];
-  /** The moments at which an instance was placed on a node (`placed`) or removed from it. */
+  /** Changes of placements. `placed` is true when an instance was placed on the node, false when it was removed. */
   const placements: { readonly at: Moment; readonly node: string; readonly placed: boolean }[] = [];
   const bugs: string[] = [];
   let stamp = 0;

@@ -4,7 +4,7 @@ import type { EngineLimits } from "../../actors/engine/options.ts";
 import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
 import { stream } from "./chance.ts";
 
-/** A command of a plan. Its random draws depend on `id`, so that they stay the same when other commands are removed. */
+/** A command of a plan. Its random draws depend on `id`, so they stay the same when other commands are removed. */
 export type Command = { readonly id: number; readonly at_ms: number } & Action;
 
 export type Action =
@@ -13,7 +13,7 @@ export type Action =
     readonly do: "approve";
     readonly node: number;
     readonly code: "right" | "wrong" | "old";
-    /** "borrowed": the id of a key that exists already, so that the whole approval must be refused. */
+    /** "borrowed": the id of a key that exists already. The whole approval must then be refused. */
     readonly key: "new" | "borrowed";
   }
   | { readonly do: "disable" | "enable" | "remove" | "key_used" | "set_role"; readonly node: number }
@@ -22,7 +22,7 @@ export type Action =
   | { readonly do: "close_window" }
   /** An instance is placed on the node, or removed from it. A guard refuses to remove a node with an instance on it. */
   | { readonly do: "place" | "unplace"; readonly node: number }
-  /** The node's agent takes the next step of each of its jobs. */
+  /** The node's agent takes the next step of each of the node's jobs. */
   | { readonly do: "work"; readonly node: number }
   /** Another node tries to claim or end the node's jobs. */
   | { readonly do: "trespass"; readonly node: number }

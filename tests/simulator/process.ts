@@ -11,7 +11,7 @@ import { behaviors, draw, earlierBehaviors, type Environment, knowsSaga, later }
 
 export type Process = {
   readonly index: number;
-  /** The number of this process start in the whole run. */
+  /** The number of processes that the run started before this one. */
   readonly run: number;
   readonly engine: Engine;
   readonly worker: BackgroundWorker;
@@ -68,7 +68,10 @@ export function createProcess(
     });
   }
 
-  /** Settles like `work`, after the delay of the database's answer, and never if the process is dead by then. */
+  /**
+   * Resolves like `work` after the delay of the database's answer, or rejects like `work` without a delay. Never
+   * settles if the process is dead by then.
+   */
   async function answer<T>(purpose: string, work: Promise<T>): Promise<T> {
     try {
       const value = await work;
@@ -96,7 +99,7 @@ export function createProcess(
     }
   }
 
-  /** Makes a database call that is neither a load nor a commit. It takes time and may fail without effect. */
+  /** Makes a database call that is neither a load nor a commit. The call takes time and may fail without effect. */
   async function plain<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     await whileAlive(later(environment, latencyMs(environment, purpose), undefined));
     if (!environment.quiet && draw(environment, purpose) < environment.plan.rates.failed_load) {
@@ -148,7 +151,7 @@ export function createProcess(
   };
   const engine = createEngine({
     store,
-    // As during an upgrade, every second process runs an earlier release.
+    // As during an upgrade, the process in every second slot runs an earlier release.
     behaviors: place.index % 2 === 0 ? behaviors : earlierBehaviors,
     ports,
     limits: environment.plan.limits,

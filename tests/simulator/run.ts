@@ -11,13 +11,13 @@ import { createEnvironment, type Environment } from "./environment.ts";
 
 export type Verdict = {
   readonly violations: readonly Violation[];
-  /** A hash of everything that happened in the run. */
+  /** A hash of the transitions, the clients' outcomes and the deaths of processes in the run. */
   readonly trace: number;
   readonly journal: Journal;
 };
 
 const STEPS_MAX = 200_000;
-/** The number of rounds of background work, after the faults, after which everything must have ended. */
+/** The number of rounds of background work after the faults. At the end of these rounds, everything must have ended. */
 const QUIET_ROUNDS = 6;
 
 export async function run(plan: Plan, counters: Counters = newCounters()): Promise<Verdict> {

@@ -100,7 +100,7 @@ async function register(environment: Environment, command: As<"register">, send:
 
 type Fresh = { readonly fresh: Readonly<Record<string, Json>>; readonly name: string; readonly part: number };
 
-/** Creates a claim of the node, or renews one of its claims. */
+/** Creates a claim of the node, or renews the node's newest claim. */
 function claim(
   environment: Environment,
   command: As<"register">,
@@ -188,7 +188,7 @@ async function startErrand(
   }
 }
 
-/** Takes the next step of each job of a node, as its agent does. */
+/** Takes the next step of the node's jobs, as the node's agent does. Handles at most JOBS_AT_ONCE_MAX jobs. */
 async function work(environment: Environment, command: { readonly node: number }, send: Send, part = 0): Promise<void> {
   const by = nodeName(command.node);
   const jobs = openJobs(environment, by).slice(0, JOBS_AT_ONCE_MAX);
@@ -220,7 +220,7 @@ export function workOn(environment: Environment, row: Row, by: string): Message 
   return bad ? { type: "fail", by, reason: "it broke" } : { type: "complete", by, result: { walked: true } };
 }
 
-/** Returns the jobs of a node, or of all nodes, that have not ended. */
+/** Returns the jobs of the node `by` that have not ended; null selects the jobs of all nodes. */
 export function openJobs(
   environment: Environment,
   by: string | null,

@@ -12,6 +12,7 @@ export type ClockedAgent = {
   start(): Running;
   /** Kills the agent with SIGKILL. */
   kill(): Promise<void>;
+  /** Sets the agent's wall clock this many seconds ahead of the machine's clock. */
   set(ahead_s: number): Promise<void>;
   /** Delays each step of the agent's jobs by this many milliseconds from now on. */
   slow(slow_ms: number): Promise<void>;
@@ -21,7 +22,7 @@ export type ClockedAgent = {
 };
 
 export type ClockedAgentOptions = {
-  /** The executable of compileClockedAgent. */
+  /** The path that compileClockedAgent returned. */
   readonly file: string;
   readonly folder: string;
   readonly endpoint: string;

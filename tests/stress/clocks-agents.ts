@@ -144,8 +144,8 @@ async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance)
 }
 
 /**
- * Waits until the agent's last heartbeat is recent and not in the future, by the database's clock. Returns false if
- * this does not happen within the limit.
+ * Waits until the agent's node is approved, its last heartbeat is recent, and the times of its reports are not in the
+ * future, by the database's clock. Returns false if this does not happen within the limit.
  */
 async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   return await until(async () => {

@@ -1,4 +1,4 @@
-// Defines the time limits of the clocks test, such as the lifetime of a session or of a claim code, or the lease of a
+// Defines the time limits of the clocks test, such as the lifetime of a token or of a claim code, or the lease of a
 // job: how to begin each limit, and how to check whether the limit has ended.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";

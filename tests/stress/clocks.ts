@@ -15,7 +15,7 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** The first jump is longer than the time for which replies are stored. */
+/** The offsets to which the clocks jump, in seconds. The first is longer than the time for which replies are stored. */
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
 /**
  * How long before the end of a limit the limit is checked, in seconds: longer than a slow machine needs between the

@@ -95,7 +95,10 @@ export function createCommitKiller(): CommitKiller {
       return { pass };
     }
 
-    /** Passes on the answer to a commit that was not written, or whose `order` changed. A later commit may be hit. */
+    /**
+     * Passes on the answer to a commit that was not written, or whose `order` changed. If `order` has not changed, a
+     * later commit can fulfil it.
+     */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;
       taken = null;

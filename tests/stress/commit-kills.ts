@@ -102,7 +102,7 @@ function note(report: Report, kill: Kill | null): void {
   }
 }
 
-/** Repeats each interrupted operation with its key at another server. Lists answers that differ from the client's. */
+/** Repeats each interrupted operation with its key at another server. Lists answers that differ from the first. */
 async function otherAnswers({ servers, load }: Round<KillSite>): Promise<string[]> {
   const cut_off = load.operations.filter(({ idempotency_key, attempts }) =>
     idempotency_key !== null && attempts.some(({ status }) => status === null)

@@ -40,7 +40,10 @@ export function clientViolations(all: readonly Created[], instances: readonly Fo
   ];
 }
 
-/** Lists violations of the rule that each node runs exactly the instances that the database places on it. */
+/**
+ * Lists violations of the rule that each node runs exactly the instances that the database places on it. Also lists the
+ * statuses with which servers refused requests of agents, except 409, 429 and server errors.
+ */
 export function nodeViolations({ vms, refused }: FleetReport, instances: readonly Found[]): string[] {
   const on = Map.groupBy(instances, ({ host_cn_uuid }) => host_cn_uuid);
   return [

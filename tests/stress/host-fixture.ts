@@ -18,9 +18,9 @@ export type HostFixture = Site & {
   readonly instances: Readonly<Record<InstanceName, Made>>;
   readonly bound_ip: string;
   readonly free_ip: string;
-  /** The operation that restarts the busy instance. */
+  /** The id of the operation that restarts the busy instance. */
   readonly restart: string;
-  /** The job of `restart`, which its node has claimed. */
+  /** The id of the job of `restart`, which the instance's node has claimed. */
   readonly restart_job: string;
 };
 /** An instance on its node, with one NIC and one disk. */

@@ -25,7 +25,9 @@ type Machine = {
   >;
 };
 
-/** Lists the differences between database and nodes. Lists none if a node is not approved, because it takes no jobs. */
+/**
+ * Lists the differences between database and nodes. Returns [] if a node is not approved: such a node takes no jobs.
+ */
 export async function disagreements(two: TwoEngines, g: HostFixture): Promise<readonly string[]> {
   const { rows: approved } = await two.db.query(
     "select server_uuid from cn where server_uuid = any($1) and state = 'approved'",

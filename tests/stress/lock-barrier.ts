@@ -20,7 +20,7 @@ type State = {
 export type LockBarrier = {
   /** Returns the database behind the barrier, for this party. */
   through(party: Party, db: Db): Db;
-  /** Runs both tasks to their ends, with their statements in the order of the schedule. Returns the actual order. */
+  /** Runs both tasks to their ends, with their statements in the order of the schedule. Throws if a task throws. */
   run(schedule: Schedule, tasks: readonly [() => Promise<void>, () => Promise<void>]): Promise<Steps>;
 };
 

@@ -65,7 +65,10 @@ async function runPart(part: Part): Promise<End> {
   return end;
 }
 
-/** Runs a program and collects its output, because the output of concurrent parts would mix. Returns its success. */
+/**
+ * Runs a program and collects its output, because the output of concurrent parts would mix. Returns whether the program
+ * succeeded.
+ */
 function runProgram(argv: readonly string[], output: string[]): Promise<boolean> {
   const child = spawn(process.execPath, ["run", "-A", ...argv], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) {

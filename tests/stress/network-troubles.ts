@@ -15,7 +15,7 @@ type Trouble = (scene: Scene) => Promise<Happened>;
 const CUT_EVERY = 5;
 const CUTS_MIN = 25;
 const MESSAGES_CUT_MIN = 100;
-/** The upper limit of the random number of bytes before a cut: longer than most messages. */
+/** The upper limit of the random number of bytes before a cut. Most messages are shorter. */
 const CUT_AFTER_BYTES_MAX = 3_000;
 const PAUSE_MS_MAX = 100;
 const SLOW_MS = 100;

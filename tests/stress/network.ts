@@ -77,7 +77,7 @@ function silentOf(happened: Happened): string[] {
   return Object.entries(happened).filter(([, count]) => count === 0).map(([what]) => what);
 }
 
-/** Verifies the audit chain through each server. Lists servers that do not answer, and chains that do not verify. */
+/** Verifies the audit chain through each server. Lists servers that do not answer, and failed verifications. */
 async function notServing({ urls }: NetworkSite): Promise<string[]> {
   const wrong: string[] = [];
   for (const url of urls()) {

@@ -28,7 +28,7 @@ export type Pair<G> = {
   left(fixture: G): Promise<unknown>;
   /** Lists violations of rules that must hold after every order. */
   wrong?(fixture: G): Promise<readonly string[]>;
-  /** Compares answers and final state together (default), each separately, or only the final state. */
+  /** The results to compare: answers and final state together (default), each separately, or only the final state. */
   readonly compared?: "together" | "each" | "left";
 };
 

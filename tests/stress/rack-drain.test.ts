@@ -1,5 +1,6 @@
 // Tests the drain of a whole rack of simulated machines, each with its own agent in this process. BERTH_RACK_NODES and
-// BERTH_RACK_INSTANCES set the size; 100 nodes with 1,000 instances take many minutes. The figures are printed.
+// BERTH_RACK_INSTANCES set the size; 100 nodes with 1,000 instances take many minutes. The test prints the
+// times that it measures.
 import { randomBytes, randomUUID } from "node:crypto";
 import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -11,7 +11,7 @@ const missing = whatIsMissing() ?? ((await presentSpaces()).length > 0 ? "a rack
 if (missing === null) {
   const argv = ["run", "-A", "src/dev/rack/main.ts", "--once", "--story", "nodes", "--story", "kills"];
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "inherit", "inherit"] });
-  // The rack ends its own processes.
+  // Passes the signal on, because the rack ends its own processes.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => child.kill(name));
   const [code] = await once(child, "close");
   process.exitCode = code ?? 1;

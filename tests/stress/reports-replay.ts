@@ -24,7 +24,7 @@ export type Replaying = {
 /** Kinds that are never sent with another node's key, because they would count as new reports of that node. */
 const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
 const OTHER_KEY_SHARE = 0.2;
-/** The share of replays that are chosen from the last RECENT reports, which are about jobs in progress. */
+/** The share of replays that are chosen from the last RECENT reports of their kind: their jobs may be in progress. */
 const RECENT_SHARE = 0.5;
 const RECENT = 4;
 /** The allowed statuses of answers to a replay. */
@@ -56,7 +56,7 @@ export function newTally() {
   };
 }
 
-/** Replays `count` reports, if any are recorded. Every recorded kind gets an equal share. */
+/** Replays `count` random reports. Every kind that has a recorded report is equally likely. */
 export async function replay(count: number, replaying: Replaying): Promise<void> {
   let left = count;
   const work = async () => {

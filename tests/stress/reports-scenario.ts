@@ -1,5 +1,5 @@
-// Runs the scenario in which reports.ts records the reports of nodes. After each stage, the test stops all agents while
-// some jobs are in progress, and replays all recorded reports.
+// Runs the scenario in which reports.ts records the reports of nodes. After each stage, the test stops all agents and
+// replays recorded reports. At the end of one stage, a job is in progress.
 import { randomUUID } from "node:crypto";
 import type { Job } from "../../src/contract/job.ts";
 import { makeInstance } from "../compute/instance-fixture.ts";
@@ -50,7 +50,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
   };
   const onAll = (trouble: object | null) => Promise.all(Object.values(machines).map((each) => each.trouble(trouble)));
 
-  /** Creates an instance, then stops, resizes, starts, restarts and deletes it. */
+  /** Creates an instance, stops it, resizes its disk, then starts, restarts, stops and deletes it. */
   async function runAllOperations(): Promise<void> {
     const instance = await site.running();
     await site.act(instance, "stop");

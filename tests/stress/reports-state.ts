@@ -39,8 +39,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * Columns that may change, by table. They contain times of heartbeats and lease renewals, and the progress of jobs and
- * setups. A node's version may change because each announce is logged.
+ * Columns that may change, by table. They contain times of reports and lease renewals, and the progress of jobs and
+ * setups. A node's version may change because the transitions in NOTED are logged.
  */
 const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boolean }) => readonly string[]>> = {
   cn: ({ state }) => ["version", ...(state === "setting_up" ? ["setup_progress"] : [])],

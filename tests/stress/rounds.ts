@@ -124,7 +124,10 @@ async function unverified(servers: Servers): Promise<string[]> {
   return "Ok" in outcome ? [] : [`INV-17: the audit chain does not verify: ${JSON.stringify(outcome)}`];
 }
 
-/** Returns how long each operation that the killed server interrupted waited until another server acknowledged it. */
+/**
+ * Returns a time for each acknowledged operation that lost its answer because of the kill: the time from the kill to
+ * the acknowledgement by another server.
+ */
 function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): number[] {
   const held = operations.filter(({ attempts, outcome }) =>
     outcome === "acknowledged" &&

@@ -1,5 +1,5 @@
-// Opens two engines that share a database. A barrier decides whose statement runs next. A third engine, which does not
-// use the barrier, creates the objects of a test.
+// Opens two engines that share a database. A barrier decides which engine's statement runs next. A third engine, which
+// does not use the barrier, creates the objects of a test.
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";

@@ -1,11 +1,11 @@
-// Runs inserts to detect whether the database loses an acknowledged insert. Every insert has its own id and is repeated
-// until it is acknowledged.
+// Runs inserts to detect whether the database loses an acknowledged insert. Every insert has its own id. After a
+// connection error, the insert is repeated until it is acknowledged.
 import { type Db, isConnectionError } from "../../src/db/pool.ts";
 
 export type InsertLoad = {
   /** Ids of the acknowledged inserts. */
   readonly acknowledged: readonly string[];
-  /** Stops the inserts. Rejects with the first failure that is not a broken connection. */
+  /** Stops the inserts. Rejects with the first failure that is not a connection error. */
   stop(): Promise<void>;
 };
 

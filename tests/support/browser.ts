@@ -1,5 +1,5 @@
-// Opens the web console of a server in Chromium, and collects every violation of its content security policy, every
-// request to another host and every uncaught error.
+// Opens the web console of a server in Chromium, and collects every violation of the console's content security policy,
+// every request to another origin and every uncaught error.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page, type Request } from "playwright-core";
@@ -7,13 +7,13 @@ import { present } from "./optional-programs.ts";
 
 export type ConsolePage = {
   readonly page: Page;
-  /** Violations of the policy, requests to other hosts, and uncaught errors until now. */
+  /** Violations of the content security policy, requests to other origins, and uncaught errors until now. */
   readonly faults: readonly string[];
   /** Opens a page of the console without loading the document again. */
   show(path: string): Promise<void>;
-  /** Waits until no request runs, except the long poll of changes. */
+  /** Waits until no request runs, except requests to /v1/changes, which wait for changes. */
   settled(): Promise<void>;
-  /** Returns each accessibility rule that the page breaks, with the element that breaks it. */
+  /** Returns a text for each element that breaks an accessibility rule: the rule and the element. */
   axe(): Promise<readonly string[]>;
 };
 
@@ -68,7 +68,9 @@ export async function openConsole(browser: Browser, url: string, width = 1280, h
   };
 }
 
-/** Shows a path of the console without loading the document again. Unsaved input is lost, without a question. */
+/**
+ * Shows a path of the console without loading the document again. Unsaved input is lost: the console asks no question.
+ */
 export async function showPath(page: Page, path: string): Promise<void> {
   await page.evaluate(`{
     const { confirm } = window;
@@ -79,7 +81,7 @@ export async function showPath(page: Page, path: string): Promise<void> {
   }`);
 }
 
-/** Signs in with an API key, by keyboard alone. */
+/** Signs in with an API key, without the mouse. */
 export async function signInWithKey({ page }: ConsolePage, key: string): Promise<void> {
   await page.getByRole("button", { name: "API key" }).press("Enter");
   await page.getByLabel("API key").last().focus();

@@ -11,7 +11,7 @@ export type Cut = (typeof CUTS)[number];
 export type CommitCutter = {
   /** Returns the function that inspects a new connection. */
   readonly watch: () => Watch;
-  /** Cuts each nth commit from now on; 0 cuts none. */
+  /** From now on, cuts every commit whose number is a multiple of `commits`; 0 cuts no commit. */
   every(commits: number): void;
   /** Calls `act` once, when the next commit arrives and before any of it is forwarded. */
   atNext(act: () => void): void;
@@ -22,7 +22,7 @@ export type CommitCutter = {
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
 /**
- * Matches the content of a frame that begins a commit, by the type of the frame. Outside a transaction, a bind frame
+ * For each type of frame, matches the content of a frame that begins a commit. Outside a transaction, a bind frame
  * names the store's prepared statement, or a parse frame has the statement's text. A transaction commits with a query
  * frame.
  */
@@ -53,7 +53,7 @@ export function createCommitCutter(): CommitCutter {
     const sent = frameReader(false);
     const received = frameReader(true);
     let cut: Cut | null = null;
-    /** The response to the commit, held until the response is complete. */
+    /** The response to the commit, held until the response is complete or is an error. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {

@@ -8,7 +8,7 @@ import { freshDatabase } from "./database.ts";
 
 export const ROOT_KEY = "opsk_rootrootroot_0123456789abcdef0123456789abcdef";
 export const SECRET_KEY = "5e".repeat(32);
-/** A documentation address (RFC 5737). Loopback addresses have special rights. */
+/** The caller's default address: a documentation address (RFC 5737), because loopback addresses have special rights. */
 export const ADDRESS = "192.0.2.10";
 
 export type CallOptions = {
@@ -55,7 +55,7 @@ export type TestControlPlane = {
 export type ApiOptions = {
   /** Environment variables, added to the defaults in openTestControlPlane. The value undefined removes a default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** URL of a shared database, which is not dropped with this control plane. */
+  /** URL of a shared database, which `close` does not drop. By default, the control plane has its own database. */
   readonly databaseUrl?: string;
   /** Whether background workers run; by default true. */
   readonly resident?: boolean;

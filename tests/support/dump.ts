@@ -19,7 +19,10 @@ export async function dumpTables(db: Db, except: readonly string[] = []): Promis
   return dump;
 }
 
-/** Returns the changed rows as "+ table: row" and "- table: row". Omits the tables in `except`. */
+/**
+ * Returns "- table: row" for each row that is only in `before`, and "+ table: row" for each row that is only in
+ * `after`. Omits the tables in `except`.
+ */
 export function changedRows(before: Dump, after: Dump, except: readonly string[] = []): string[] {
   const changes: string[] = [];
   for (const table of new Set([...before.keys(), ...after.keys()])) {
@@ -31,7 +34,7 @@ export function changedRows(before: Dump, after: Dump, except: readonly string[]
   return changes;
 }
 
-/** Returns the tables whose rows contain a text. */
+/** Returns the names of the tables that have a row with this text. */
 export function tablesWith(dump: Dump, text: string): string[] {
   return [...dump].filter(([, rows]) => rows.some((row) => row.includes(text))).map(([table]) => table);
 }

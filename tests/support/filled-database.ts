@@ -2,15 +2,18 @@
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { freshDatabase } from "./database.ts";
 
-/** The time limit in milliseconds of a statement in a filled database, and of a test that uses it. */
+/** The time limit in milliseconds of a statement in a filled database, and of a test that uses such a database. */
 export const FILLED_LIMIT_MS = 120_000;
 
-/** `db` has one connection, because each connection counts the rows that it reads until it reports them. */
+/**
+ * `db` has one connection, because PostgreSQL keeps the counts of a connection's reads in that connection until it
+ * flushes them to the statistics views.
+ */
 export type FilledDatabase = { readonly db: Db; close(): Promise<void> };
 
 /**
  * Creates a migrated database, runs the statements and analyzes all tables. Foreign keys and triggers are disabled, so
- * the rows need no other rows. `close` drops the database.
+ * a row may refer to rows that do not exist. `close` drops the database.
  */
 export async function filledDatabase(statements: readonly string[]): Promise<FilledDatabase> {
   const database = await freshDatabase();

@@ -1,19 +1,22 @@
-// Inserts an instance with all rows that it needs, for tests that do not depend on its details.
+// Builds the statement that inserts an instance, for tests that do not depend on the details of the instance.
 
-/** SQL expressions that replace the default values of columns. */
+/** SQL expressions that replace the default values of columns, and a `from` clause. */
 export type InstanceColumns = {
   readonly id?: string;
   readonly state?: string;
   readonly host_cn_uuid?: string;
   readonly image_id?: string;
   /**
-   * The `from` clause of a query. If the query returns no row, no instance is inserted, for example when the host is
-   * gone.
+   * A `from` clause. The statement inserts an instance only if the clause returns a row, for example the row of the
+   * host.
    */
   readonly from?: string;
 };
 
-/** Returns a statement that inserts an instance with its silo, tenant, project and image, and returns its id. */
+/**
+ * Returns a statement that inserts an instance and its silo, tenant and project, and returns the instance's id. Without
+ * `image_id`, the statement also inserts an image. It inserts no subnet and no operation.
+ */
 export function insertInstance(columns: InstanceColumns = {}): string {
   const { id = "gen_random_uuid()", state = "'stopped'", host_cn_uuid = "null::uuid", from = "" } = columns;
   const image = columns.image_id === undefined ? "(select id from img)" : `${columns.image_id}::uuid`;

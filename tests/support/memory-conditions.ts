@@ -19,7 +19,7 @@ type Checked = { readonly fault: Fault } | { readonly values: ReadonlyMap<string
 
 /**
  * Returns a function that checks conditions and applies their effects. That function returns the fault of the first
- * condition that does not hold, or the allocated values.
+ * condition that does not hold, or the allocated values. It throws a CommitError if a constraint refuses a condition.
  */
 export function createConditions(
   rules: MemoryRules,

@@ -27,8 +27,8 @@ export type MemoryStoreOptions = MemorySchema & MemoryRules & {
 };
 
 /**
- * Decides how each call ends. After `lost`, `answer_lost` and `late`, the caller gets the same failure: the commit was
- * not applied, was applied, or is applied later by the simulator.
+ * Decides how each call ends. The caller gets the same failure in three cases: after `lost`, the commit was not
+ * applied; after `answer_lost`, it was applied; after `late`, the simulator applies it later.
  */
 export type Fate = {
   readonly load: (refs: readonly ActorRef[]) => Promise<"now" | "stale" | "fail">;
@@ -53,7 +53,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const check = createConditions(options, tables);
   const locks = new Map<string, Promise<unknown>>();
   /**
-   * Keys of the rows that transactions under an actor's lock have locked. Other calls on these rows fail with `busy`.
+   * Keys of the rows that transactions under an actor's lock have locked. A load of such a row by another transaction
+   * fails with `busy`. A unit of another call that uses such a row ends in a conflict.
    */
   const held = new Set<string>();
   let writes: ActorRef[] = [];
@@ -98,7 +99,10 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     }
   }
 
-  /** Applies all units, or none if a constraint refuses one. A dry run returns the same results and writes nothing. */
+  /**
+   * Applies the units, or no unit if a constraint refuses one. A unit that ends in a conflict or is known already does
+   * not prevent the others. A dry run returns the same results and writes nothing.
+   */
   function applyCall(units: readonly Unit[], mine: ReadonlySet<string>, dry_run = false): UnitResult[] {
     const undo: (() => void)[] = [];
     let kept = false;
@@ -179,7 +183,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (way === "busy") throw new CommitError("busy", null);
       if (way === "lost" || way === "late") throw new CommitError("unknown", null);
       // If the results changed, another call took from a budget in the meantime, and nothing is written. In a real
-      // database a row lock prevents such a call.
+      // database such a call waits for a row lock.
       const foreseen = work.flatMap((each) => each.results);
       if (!sameChoices(applyCall(units, mine, true), foreseen)) throw new CommitError("busy", null);
       applyCall(units, mine);

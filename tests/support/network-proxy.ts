@@ -18,10 +18,11 @@ export type NetworkProxy = {
   open(): number;
   /** Returns the number of connections that the client has closed and the server still has open. */
   abandoned(): number;
-  /** Delays all bytes in both directions from now on. */
+  /** Delays all bytes in both directions, until heal(). */
   delay(duration_ms: number): void;
   /** Withholds all bytes of old and new connections, without an error, until heal(). */
   silence(): void;
+  /** Ends the silence and the delay. */
   heal(): void;
   /** Cuts each open connection after `bytes` more bytes in this direction. */
   cutAfter(direction: Direction, bytes: number): void;

@@ -74,7 +74,10 @@ const INSTALLED = {
   "UEFI variables": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.fd"] },
 } satisfies Readonly<Record<string, Row>>;
 
-/** Parts of a Debian system, and programs for stress tests. `.ci/run` does not install them. */
+/**
+ * Parts of a Debian system, and programs for nightly tests, benchmarks and stress tests. `.ci/run` does not install
+ * them.
+ */
 const NOT_INSTALLED = {
   "apt-get": program("apt-get", "apt"),
   "awk": program("awk", "mawk"),
@@ -162,7 +165,10 @@ export function pathOf(name: Optional): string | null {
   return path;
 }
 
-/** Returns the path of a program that the test has checked with `needs`. Throws an Error if the program is missing. */
+/**
+ * Returns the path of a program that the test has checked with `needs` or `lacking`. Throws an Error if the program is
+ * missing.
+ */
 export function present(name: Optional): string {
   const path = pathOf(name);
   if (path === null) throw new Error(`${missing(name)}, and this test does not check for it`);

@@ -5,12 +5,12 @@ import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";
 
-/** Code that starts a program. The program's name can be in a variable or in a shell script. */
+/** Matches code that starts a program. Does not look for the program's name, which can be in a variable or a script. */
 const STARTS = /node:child_process|Deno\.Command|\bsh -c\b|`sh /;
 
 /**
  * Returns the test files that import optional-programs.ts, directly or through other modules, and the test files that
- * start a program.
+ * start a program. Omits the files in tests/lint.
  */
 export function optionalUsers(): readonly string[] {
   const imports = new Map(

@@ -24,8 +24,8 @@ export type ServerProcess = {
 
 export type ServerOptions = {
   /**
-   * Environment variables, added to the defaults in startServer; undefined removes a variable. The default PORT is a
-   * free port.
+   * Environment variables, added to the defaults in startServer; undefined removes a variable. With the default PORT 0,
+   * the server uses a free port.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Deno's permission flags of the process; by default it has all permissions. */
@@ -44,20 +44,23 @@ export const TASK_FLAGS = ["--no-prompt", "--cached-only", "--frozen"];
 
 /** A key that is valid only in tests. */
 export const ROOT_KEY = "opsk_TESTROOTKEY1_0123456789ABCDEFGHIJKLMNOPQRSTUV";
-/** Processes that share a database must share this secret, as in production. */
+/** All servers of the tests have this secret, because servers that share a database must have the same secret. */
 const SECRET_KEY = "5e".repeat(32);
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /**
  * The time limit of the start of a server or of a group of agents. On an idle machine the first start, which creates
- * and migrates a cluster, takes some seconds. A start took longer than a minute when other programs kept both cores of
- * the machine busy, and ended a soak test of an hour. A server that ends is noticed at once, so a long limit delays
- * only the failure of a server that hangs.
+ * and migrates a cluster, takes some seconds. When other programs keep both cores of a machine busy, a start can take
+ * longer than a minute. The tests notice at once when a server ends, so a long limit delays only the failure of a
+ * server that hangs.
  */
 export const START_LIMIT_MS = 300_000;
 const STOP_LIMIT_MS = 20_000;
 
-/** Starts a server and waits until it logs that it listens. Otherwise throws an Error with its log. */
+/**
+ * Starts a server and waits until it logs that it listens. Throws an Error with the server's log if the server ends
+ * before, or does not listen within START_LIMIT_MS.
+ */
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const env = {
     ...inherited(),
@@ -126,7 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Returns the caller's environment without its configuration of the server. */
+/** Returns the variables of this process that Deno needs, without any setting of the server. */
 function inherited(): Record<string, string> {
   const { PATH = "", HOME = "", DENO_DIR = "" } = process.env;
   return { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }) };
@@ -137,6 +140,6 @@ function urlOf(line: string): string | null {
     const said = JSON.parse(line) as { message?: unknown; url?: unknown };
     return said.message === "listening" && typeof said.url === "string" ? said.url : null;
   } catch {
-    return null; // The server prints the root key as plain text, not as a log line in JSON.
+    return null; // Not every line is a log line in JSON: the server prints the root key as plain text.
   }
 }

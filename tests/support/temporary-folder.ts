@@ -15,7 +15,7 @@ const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
 /** The environment variable with the test run's own folder, which is deleted after the run. */
 export const RUN_PLACE = "TEST_DATABASE_FOLDERS";
-/** Age of a folder whose run has certainly ended. */
+/** The age from which a folder is considered as left by a run that was killed: no run takes so long. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
@@ -24,7 +24,7 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
 
 /**
  * Creates a folder for the data of a PostgreSQL server. The folder is in memory if there is room, because creating a
- * database mostly waits for the disk. Data in memory also survives the end of the server's process.
+ * database mostly waits for the disk. Data in memory survives the end of the server's process, as on a disk.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
   const ofRun = process.env[RUN_PLACE];

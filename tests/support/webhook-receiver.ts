@@ -21,7 +21,7 @@ export type ReceiverAnswer = number | "silence" | { readonly redirect: string };
 export type WebhookReceiver = {
   readonly url: string;
   readonly received: ReceivedEvent[];
-  /** The answer to each request from now on. */
+  /** Chooses the answer to each request. Tests may replace this function. */
   answer: (event: ReceivedEvent) => ReceiverAnswer;
   /** Waits until a received event matches. Throws after `limit_ms`. */
   until(matches: (event: ReceivedEvent) => boolean, limit_ms?: number): Promise<ReceivedEvent>;

@@ -8,7 +8,7 @@ import type { SourceCopy } from "./source-copy.ts";
 
 export const SIMULATED_MUTANTS: readonly Mutant<Invariant>[] = [...ENGINE_MUTANTS, ...ACTOR_MUTANTS];
 
-/** Returns the name of the first history that catches the mutant, a corpus plan or a seed; null if none does. */
+/** Returns the corpus plan or the seed of the first history that catches the mutant; null if no history catches it. */
 export async function catchSimulated(copy: SourceCopy, mutant: Mutant<Invariant>): Promise<string | null> {
   const output = await copy.run(mutant, ["tests/stress/mutants/search-histories.ts", mutant.caughtBy]);
   return output.trim() || null;
@@ -16,7 +16,7 @@ export async function catchSimulated(copy: SourceCopy, mutant: Mutant<Invariant>
 
 export type DatabaseSearch = { readonly check: DatabaseCheck; readonly server_url: string; readonly database: string };
 
-/** Returns the violations that a check finds on a new database, with a mutant or with the original source. */
+/** Returns the violations that a check finds on a new database, with a mutant or (null) with the original source. */
 export async function searchDatabase(
   copy: SourceCopy,
   mutant: Mutant | null,

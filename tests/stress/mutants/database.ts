@@ -10,7 +10,7 @@ export const DATABASE_MUTANTS: readonly Mutant<DatabaseCheck>[] = [
   {
     name: "guard_not_sent",
     caughtBy: "instance_create and node_reset",
-    // Guards that only create budget rows stay: without the rows no node can register.
+    // The mutant keeps the guards that only create budget rows, because without these rows no node can register.
     edits: [{
       file: "src/db/commit-call.ts",
       find: "conditions.filter(isChecked)) });",

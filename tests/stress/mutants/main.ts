@@ -1,5 +1,5 @@
-// Applies each mutant to a copy of the sources and expects its check to catch it. A check on PostgreSQL first runs
-// without the mutant and must then find nothing. deno run -A tests/stress/mutants/main.ts
+// Applies each mutant to a copy of the sources and expects the mutant's check to catch the mutant. A check on
+// PostgreSQL first runs without the mutant and must then find nothing. deno run -A tests/stress/mutants/main.ts
 import process from "node:process";
 import { ownCluster } from "../../support/cluster.ts";
 import { catchSimulated, mutantLine, searchDatabase, SIMULATED_MUTANTS } from "./catch.ts";

@@ -1,5 +1,5 @@
-// A mutant is a bug that a developer could make, written as replacements in the source. The tests apply it to a copy of
-// the tree, so production code contains no switch for it.
+// A mutant is a bug that a developer could make, written as replacements in the source. The tests apply mutants to a
+// copy of the tree, so production code contains no switch for them.
 
 /** A replacement in one file of the tree. `find` must occur in the file exactly once. */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };

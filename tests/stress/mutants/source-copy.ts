@@ -14,7 +14,10 @@ const FILES = ["deno.json", "deno.lock", "package.json"];
 const LEFT_OUT = join(ROOT, "tests", "fixtures");
 
 export type SourceCopy = {
-  /** Runs a program of the copy with a mutant applied, or with the original source. Returns its standard output. */
+  /**
+   * Runs a program of the copy with a mutant applied, or (null) with the original source. Returns the program's
+   * standard output. Throws if the program fails.
+   */
   run(mutant: Mutant | null, argv: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 };

@@ -1,4 +1,5 @@
-// Tries actions that a server never does, and prints the result of each as JSON: the name of the error, or "done".
+// Tries actions that the server process never does, and prints the result of each as JSON: the name of the error, or
+// "done".
 import process from "node:process";
 
 const place = process.argv[2] ?? "";

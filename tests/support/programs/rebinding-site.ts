@@ -1,6 +1,6 @@
 // Simulates DNS rebinding. The test starts the program in new namespaces, where /etc/resolv.conf names 127.0.0.1 and lo
 // has a public address. The resolver answers the name rebinding.example with the public address first and with
-// 127.0.0.1 afterwards; other names have no address. Starts the program in the arguments, and counts its connections to
+// 127.0.0.1 afterwards; other names have no address. Starts the program in the arguments, and counts the connections to
 // each of the two addresses. Prints the result as JSON.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";

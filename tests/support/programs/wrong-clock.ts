@@ -1,6 +1,6 @@
 // Gives a program a wrong wall clock, when loaded by `deno run --preload`. Date is moved by the number of seconds in
-// the file CLOCK_AHEAD_FILE. A SIGUSR2 makes the program read the file again. Timers and performance.now are unchanged,
-// as on a machine whose wall clock is set.
+// the file that CLOCK_AHEAD_FILE names. A SIGUSR2 makes the program read the file again. Timers and performance.now are
+// unchanged, as on a machine whose wall clock is set.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
