@@ -17,7 +17,7 @@ import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** After this pause, a request has certainly reached the server and waits there. */
+/** In this pause, a request reaches the server and begins to wait there. */
 const HELD_MS = 300;
 const WORK = { known_consoles: [] };
 

@@ -24,7 +24,7 @@ export type Node = {
   readonly server_uuid: string;
   readonly api_key: string;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Reports capacity and sends a heartbeat. */
+  /** Reports capacity, sends a heartbeat, and moves the time of the heartbeat SEEN_AHEAD_S seconds into the future. */
   alive(fields?: Record<string, unknown>): Promise<void>;
   /** Claims the next job. Waits until a job is queued. */
   take(): Promise<Job>;

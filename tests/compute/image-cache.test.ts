@@ -1,5 +1,5 @@
 // Tests the image cache of a node. The cache keeps images in use. If the other images exceed the size limit, the node
-// deletes the least recently used images.
+// deletes the least recently used of these.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, statfs, utimes } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // To create an instance, the server first picks some candidate nodes. If other new instances fill these nodes before
-// the commit, the server picks again. So no caller gets 503 while any node has room. Every commit that creates an
+// the commit, the server picks again. So a caller rarely gets 503 while a node has room. Every commit that creates an
 // instance takes the lock of the project. The tests delay commits by holding this lock.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

@@ -106,7 +106,7 @@ function turnOn(node: string, machine: Machine): Promise<void> {
   return Promise.resolve();
 }
 
-/** Restarts a machine with this image, as its BMC and its booter do. Its agent must be off. */
+/** Restarts a machine with this image, as its BMC and its booter do. The machine's agent must be off. */
 async function boot({ state_dir }: Machine, platform_image: string): Promise<void> {
   const path = join(state_dir, "simulated-machine.json");
   const machine = JSON.parse(await readFile(path, "utf8"));

@@ -40,7 +40,10 @@ beforeEach(async () => {
   }
 });
 
-/** Stores two samples of each instance in the minute that begins at `minute`. Between them, half a vCPU was busy. */
+/**
+ * Stores two samples of each instance in the minute that begins at `minute`. Between the two samples, half a vCPU was
+ * busy.
+ */
 async function addSamples(minute: string): Promise<void> {
   await t.db.query(
     `insert into instance_metrics (instance_id, at, cpu_seconds, memory_bytes, disk_read_bytes, disk_written_bytes,

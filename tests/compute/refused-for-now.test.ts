@@ -105,7 +105,7 @@ test(
   120_000,
 );
 
-/** Cuts each connection when the response to a commit arrives, so that the sender does not get it. */
+/** While `isArmed` is true, cuts a connection instead of passing on the response to a commit. */
 function createAnswerCutter() {
   const state = { isArmed: false, cut: 0, watch };
   function watch() {

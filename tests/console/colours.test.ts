@@ -1,5 +1,5 @@
 // Computes the contrast of every text colour of the web console with every background, in both themes. WCAG 2.2 level
-// AA (1.4.3) requires 4.5:1. The tests of the pages use axe, which does not measure placeholders and the rows under
+// AA (1.4.3) requires 4.5:1. The tests of the pages use axe, which measures neither placeholders nor the rows under
 // the cursor.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

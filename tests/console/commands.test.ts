@@ -1,4 +1,5 @@
-// The web console shows each action as a command. These tests look up each of these commands in its program.
+// The web console shows each action as a command of opsctl or tenantctl. These tests look up each command in its
+// program.
 import { describe, expect, test } from "vitest";
 import type { AnyCommand } from "../../cli/framework.ts";
 import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";

@@ -147,7 +147,7 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
   await keyboard.press("Enter");
   await page().getByText("The firewall is applied").waitFor();
   expect(await rule()).toEqual([["ssh", 200, { owner: "ops" }]]);
-  // After an edit is undone by hand, the table shows the changes of others again.
+  // After the user undoes an edit by hand, the table shows the changes of other users again.
   const unapplied = page().getByText("1 change, not applied yet");
   await keyboard.fill({ "Priority of ssh": "300" });
   await unapplied.waitFor();

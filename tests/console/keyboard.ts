@@ -1,9 +1,9 @@
-// Uses a page of the console with the keyboard alone. It reaches a control with Tab, so a test fails if the keyboard
-// cannot reach the control.
+// Uses a page of the console with the keyboard alone. The functions reach each control with Tab, so a test fails if the
+// keyboard cannot reach the control.
 import type { Locator, Page } from "playwright-core";
 import { showPath } from "../support/browser.ts";
 
-/** This is more than the number of controls on any page. */
+/** The maximum number of presses of Tab: more than the number of controls on any page. */
 const TABS_MAX = 120;
 
 export function useKeyboard(page: () => Page) {

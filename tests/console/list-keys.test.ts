@@ -1,5 +1,5 @@
-// Tests in Chromium on which lists the keys act: on the only list of a page always, and on a list below other content
-// only while the list has the focus.
+// Tests in Chromium on which list of a page the keys act. If the page consists of one list, the keys always act on this
+// list. If a list is below other content, the keys act on the list only while the list has the focus.
 import { expect, test } from "vitest";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// Tests in Chromium that a page reads only the first rows of a list that can be very long, reports that there are more,
-// and leads to the server's search.
+// Tests in Chromium that a page reads only the first rows of a list that can be very long, says that more rows exist,
+// and has a link to the server's search.
 import { expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -172,7 +172,7 @@ test(
     await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();
     expect(asked.size).toBe(50);
-    // Searches for a part of the tenant's name, for the name of its silo, and for the id of both.
+    // Searches for a part of the tenant's name, for the name of its silo, and for the id, which both have in this test.
     for (const word of ["sho", "silo59", last]) {
       asked.clear();
       await own.show(`/tenants?q=${word}`);

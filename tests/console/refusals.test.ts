@@ -15,7 +15,9 @@ const f = useConsoleSite(async (site) => {
   node = await addNode(site, {}, { hostname: "r1-u1" });
 });
 
-/** Returns the path of an API request. Returns null for other requests, and for the changes and the session. */
+/**
+ * Returns the path of an API request. Returns null for other requests, and for requests of changes or of the session.
+ */
 function askedPath(url: string): string | null {
   const { pathname } = new URL(url);
   return /^\/v[12]\/(?!changes|auth)/.test(pathname) ? pathname : null;

@@ -1,4 +1,4 @@
-// Data disks of guests that move between two machines.
+// Creates, fills and reads data disks of guests that move between two machines.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Driver } from "../../nodeagent/driver.ts";

@@ -35,7 +35,7 @@ withMachine(async () => {
   };
 }, ...PROGRAMS);
 
-/** Returns what a program printed. Throws an Error with its error output if it failed. */
+/** Returns what a program printed. If the program failed, throws an Error with the program's error output. */
 async function printed(ended: Promise<Ended>): Promise<string> {
   const { code, out, err } = await ended;
   if (code !== 0) throw new Error(`the program ended with ${code}: ${err}`);

@@ -1,4 +1,4 @@
-// Tests NAT gateways whose address is of an external subnet or of a network pool (docs/networking.md).
+// Tests NAT gateways whose address is in an external subnet or in a network pool (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { NatGateway } from "../../src/contract/network.ts";

@@ -213,7 +213,8 @@ test("a node with a very small underlay MTU does not make the documents of other
   okOf(await t.call("PATCH", path, { body: { underlay_mtu: UNDERLAY_MTU_MIN } }));
   expect((await f.poll(one, { have })).vpcs[0]?.mtu).toBe(MTU_MIN);
   okOf(await t.call("PATCH", path, { body: { underlay_mtu: null } }));
-  // A node reports its own MTU. The contract permits every MTU that is large enough for IPv6 outside a VPC.
+  // A node reports the MTU of its underlay. The contract permits MTU_MIN for the underlay. With this value, the VXLAN
+  // headers would leave a VPC less than IPv6 needs.
   await t.db.query("update cn set underlay_mtu = $2, version = version + 1 where server_uuid = $1", [
     two.server_uuid,
     MTU_MIN,

@@ -10,7 +10,7 @@ import type { Database } from "../../src/db/tables.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
 
-/** One node more than the pending nodes that a process remembers. */
+/** One more than the maximum number of pending nodes that a process remembers for a VPC. */
 const MANY = 201;
 
 let f: NetworkFixture;

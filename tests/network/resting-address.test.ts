@@ -119,8 +119,8 @@ test("an address that cannot be given back does not block others, and one that h
   // The address 192.0.2.9, at the offset 7, is neither free nor in use.
   await f.t.db.query("update pool_range set low = 8 where pool_id = $1", [`external:${network_id}:v4`]);
   expect(await free()).toEqual([{ low: 8, high: 12 }]);
-  // The node is unknown, so the addresses rest only for the time of the fence. One address is so far from the start of
-  // its pool that the difference is not a bigint. The last address is in no pool.
+  // The node is unknown, so the addresses stay reserved only for the time of the fence. One address is so far from the
+  // start of its pool that the difference is not a bigint. The last address is in no pool.
   await f.t.db.query(
     `insert into resting_address (address, vpc_id, leaving_cn_uuid, left_at)
      select a::inet, $1, gen_random_uuid(), berth_now() - make_interval(secs => $2)

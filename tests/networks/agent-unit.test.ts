@@ -1,4 +1,4 @@
-// Applies documents with the limits that the unit of the packaged agent sets for the agent and its programs.
+// Applies documents with the limits that the systemd unit of the packaged agent sets for the agent and its programs.
 // guests.test.ts tests the guests' services with the same limits.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";

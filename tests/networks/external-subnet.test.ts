@@ -1,4 +1,4 @@
-// Sends real packets through a NAT gateway whose address is of an external subnet. The control plane allocates the
+// Sends real packets through a NAT gateway whose address is in an external subnet. The control plane allocates the
 // address, chooses the node and makes the network documents; the nodes apply them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NatGateway } from "../../src/contract/network.ts";

@@ -112,7 +112,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     const next = { ...VPC, edge: "n1" as const };
     await drivers.n1.apply(documentOf(next, "n1"));
     await drivers.n1.holdGateways(VPC.vni, ADDRESSES, 600);
-    // The first node is cut off and still has its document. Its NIC uses its own gateway.
+    // Node n3 is cut off and still has its old document. The NIC on n3 uses the gateways of n3.
     await site.run(["ip", "-n", "n3-4096", "neigh", "flush", "dev", "xt"]);
     expect(await asksFloating()).toBe(`I am a3 ${EXTERNAL_GATEWAY.ipv4}`);
     expect(await asksAll("a1")).toEqual(worksWith);

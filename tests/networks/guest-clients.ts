@@ -28,7 +28,10 @@ def receive():
             return socket.inet_ntoa(packet[16:20]), options
 `;
 
-/** Requests a lease by DHCP, like a guest without an address. Prints JSON: the answers' types, address and options. */
+/**
+ * Requests a lease by DHCP, like a guest without an address, and then a lease of a wrong address. Prints JSON: the
+ * types of the answers, and the address and options of the lease. Prints null if an answer is missing.
+ */
 export const DHCP_CLIENT = `${DHCP_PARTS}
 try:
     send(bytes([53, 1, 1]))
@@ -43,8 +46,8 @@ except TimeoutError:
 `;
 
 /**
- * Asks all servers to extend the lease of its address, like a guest in the state REBINDING (RFC 2131, 4.3.2). Prints
- * JSON: the answer's type and address. The third argument is the guest's address.
+ * Asks all servers to extend the lease of the guest's address, like a guest in the state REBINDING (RFC 2131, 4.3.2).
+ * Prints JSON: the answer's type and address, or null without an answer. The third argument is the guest's address.
  */
 export const DHCP_REBINDING_CLIENT = `${DHCP_PARTS}
 try:

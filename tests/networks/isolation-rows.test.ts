@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       const sent = await site.inMachine("a1", "python3", "-c", sender(attacker, GATEWAY_MAC, statements));
       expect(sent.err).toBe("");
     });
-  /** A neighbour advertisement that gives an address to the attacker. */
+  /** A neighbour advertisement that says that the attacker has the address. */
   const claims = (address: string, to: string) =>
     `send(${to}, me, 0x86dd, ip6("${attacker.ipv6}", "${near.ipv6}", 58, b"\\x88\\0\\0\\0\\x20\\0\\0\\0" + v6("${address}") + b"\\2\\1" + me + MARK, 255))`;
 
@@ -122,7 +122,8 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
   });
 });
 
-// The user namespace of a site has only one user. These tests need a second user, so they run as root without it.
+// The user namespace of a site has only one user. These tests need a second user, so they run as root without this
+// namespace.
 describe.skipIf(missing !== null || !is_root)("a process that has broken out of QEMU", () => {
   let site: NetworkSite;
   beforeAll(async () => {

@@ -125,7 +125,7 @@ while True:
         pass
 `;
 
-/** Sends a datagram from port 5000 and prints the answer. */
+/** Sends a datagram from port 5000 and prints the answer. Prints nothing without an answer. */
 const UDP_CLIENT = `
 import socket, sys
 source, to, port = sys.argv[1:]

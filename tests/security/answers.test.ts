@@ -143,7 +143,8 @@ test("S-34: every answer forbids sniffing, framing and scripts, and only the pag
     if (answer.status === 200) successes += 1;
   }
   expect(successes).toBeGreaterThan(50);
-  // All other answers are JSON or a redirect, with no-store. Each route was called without and with a key.
+  // All other answers are JSON or have no content type, with no-store. GET routes were called without and with a key,
+  // other routes only without a key.
   const others = [...kinds].filter(([kind]) => !["application/json no-store", "undefined no-store"].includes(kind));
   expect(Object.fromEntries(others)).toEqual({
     "text/html no-cache": ["GET /docs", "GET /docs"],
@@ -160,7 +161,10 @@ const UNAUDITED = [
   "POST /v1/agent/capacity",
 ];
 
-/** Requests of this test that succeed without an effect: the node does not exist, there is no roster, a dry run. */
+/**
+ * Requests of this test that succeed without an effect: the deletion of a node that does not exist, a request for a
+ * roster that does not exist, and dry runs.
+ */
 const WITHOUT_EFFECT = [
   "DELETE /v1/cns/{server_uuid}",
   "POST /v2/cn-boot-roster/converge",

@@ -15,7 +15,8 @@ const SLOW_BODIES = 182;
 const ADDRESSES = 200;
 const CALLS = 25;
 /**
- * The limit for an agent's slowest answer. Starved agents waited 37 s; a busy machine answers well below this limit.
+ * The limit for an agent's slowest answer. A starved agent waits for about 37 s. A server on a busy machine answers
+ * well below this limit.
  */
 const STARVED_MS = 8_000;
 const AGENT_ADDRESS = "127.77.0.1";
@@ -115,7 +116,7 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server;
 }
 
-/** Opens a connection from the address, sends the bytes and keeps it open. */
+/** Opens a connection from the address, sends the bytes and keeps the connection open. */
 async function hang(server: ServerProcess, address: string, bytes: string | Buffer): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: server.port, localAddress: address });
   sockets.push(socket);

@@ -77,7 +77,7 @@ type Source = { readonly url: string; readonly sha256?: string; readonly size_by
 
 type Made = { readonly g: InstanceFixture; readonly project: string; readonly image_id: string };
 
-/** Creates an image in a new project, so that several may have the same digest. */
+/** Creates an image in a new project, so that several images may have the same digest. */
 async function imageOf(g: InstanceFixture, { url, sha256 = SHA256, size_bytes = BYTES.length }: Source): Promise<Made> {
   const name = randomBytes(8).toString("hex");
   const projects = `/v1/tenants/${g.tenant_id}/projects`;

@@ -153,7 +153,7 @@ async function traceUntil(name: "server" | "booter", path: string): Promise<File
   return await read();
 }
 
-/** Returns paths outside the roots: tried paths with the mark, and opened files that are not in RUNTIME. */
+/** Returns paths outside the roots: tried paths with the mark, opened files that are not in RUNTIME, and `linked`. */
 function escapedPaths({ tried, opened }: FileTrace, roots: readonly string[]): readonly string[] {
   const named = tried.filter((path) => path.includes(MARK) && !isBelow(path, roots));
   const foreign = opened.filter((path) => !isBelow(path, [...roots, ...RUNTIME]));

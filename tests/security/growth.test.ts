@@ -42,7 +42,7 @@ const PASSWORD = "a long enough password";
 
 type Size = Readonly<Record<string, { readonly rows: number; readonly bytes: number }>>;
 
-/** Returns the rows and bytes of each table, partitions with their parent. */
+/** Returns the rows and bytes of each table. A partition counts for its parent. */
 async function measure(): Promise<Size> {
   const { rows: tables } = await t.db.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

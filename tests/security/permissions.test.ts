@@ -40,9 +40,9 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
 }
 
 const FORBIDDEN = 24;
-/** The actions that are permitted to the fetcher process: it may only use the network. */
+/** The tried actions that the fetcher process may do: it may only use the network. */
 const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
-/** The actions that are permitted to the parent process: it may only use its environment, which it passes on. */
+/** The tried actions that the parent process may do: it may only use its environment, which it passes on. */
 const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
 
 const refused = (outcomes: Record<string, string>) =>

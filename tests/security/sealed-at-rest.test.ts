@@ -222,7 +222,7 @@ async function openTenantAndNode(t: TestControlPlane): Promise<{ g: InstanceFixt
   return { g, node: await t.approvedNode() };
 }
 
-/** Creates an instance whose node has not taken its job yet. */
+/** Creates an instance. The node has not claimed the instance's job yet. */
 async function waiting(t: TestControlPlane, g: InstanceFixture, node: JobNode): Promise<string> {
   okOf(await t.call("POST", "/v1/agent/capacity", { key: node.api_key, body: capacity() }));
   okOf(await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key }));

@@ -23,7 +23,10 @@ const SESSION: SessionState = {
   granted_scope: null,
 };
 
-/** Returns the session's generation after the message, "same" for no change, or "ended" for a removed row. */
+/**
+ * Returns the session's generation after the message, "same" for no change, "ended" for a removed row, or the kind of
+ * the fault if the message is refused.
+ */
 function outcome(message: SessionMessage, at_ms: number): number | string {
   const out = session.step(SESSION, message, after_ms(at_ms));
   if (out.out === "ignore") return "same";

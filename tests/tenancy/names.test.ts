@@ -1,5 +1,6 @@
 // Names look the same everywhere: they have no direction marks, no invisible characters and no control characters.
-// Every route below /v1/ whose body has a name is tested, with an otherwise valid body.
+// The tests send an otherwise valid body to the routes below /v1/ whose body has a name and whose path the test can
+// fill.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";

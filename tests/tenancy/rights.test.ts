@@ -222,7 +222,7 @@ function isTenancy({ path, parameters }: RouteDescription): boolean {
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet", "disk"].includes(name));
 }
 
-/** Creates the objects that a request of this route may change, so that it does not affect other cells. */
+/** Creates the objects that a request of this route may change, so that the request does not affect other cells. */
 async function fresh(route: RouteDescription): Promise<Objects> {
   const { method, path, name } = route;
   if (path.endsWith("/idp")) await setIdp();

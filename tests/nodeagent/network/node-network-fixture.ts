@@ -1,4 +1,5 @@
-// A node's network whose driver does not change the kernel, for tests of how a node handles network documents.
+// Opens a node's network with a driver that does not change the kernel. The tests check how a node handles network
+// documents.
 import { afterEach, beforeEach } from "vitest";
 import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
 import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";

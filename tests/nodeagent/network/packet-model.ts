@@ -62,7 +62,7 @@ export type TextRule = {
 export type Chains = ReadonlyMap<string, readonly TextRule[]>;
 
 /**
- * Reads the chains of a ruleset whose rules only match and decide. Throws an Error for a match that it does not know.
+ * Reads the chains of a ruleset whose rules only match and decide. Throws an Error for an unknown match.
  */
 export function chainsOf(ruleset: string): Chains {
   const chains = new Map<string, TextRule[]>();
@@ -86,7 +86,7 @@ function textRule(line: string): TextRule {
   return { matches, verdict };
 }
 
-/** Returns what the text does with a packet. At the end of a chain the packet passes, as after `return`. */
+/** Returns the text's verdict on a packet. At the end of a chain the packet passes, as after `return`. */
 export function textVerdict(chains: Chains, packet: Packet): Verdict {
   const rules = chains.get(packet.direction === "inbound" ? "rules_in" : "rules_out") ?? [];
   const deciding = rules.find(({ matches }) => matches.every(([what, value]) => fits(packet, what, value)));
