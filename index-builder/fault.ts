@@ -19,7 +19,10 @@ export type FaultKind =
    * image, or if bytes changed under a known build id. Otherwise the builder leaves out only the image.
    */
   | "held"
-  /** A signature is bad, a document is older than the last accepted one, or two documents contradict each other. */
+  /**
+   * A key or signature is bad, a signature has disappeared, a document is older than the last accepted one, or a
+   * checksum document has two hashes of one file.
+   */
   | "untrusted"
   /** Signatures are required, but no key is pinned for this signature. Treated like `held`. */
   | "unverifiable";

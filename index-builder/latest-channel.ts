@@ -1,4 +1,4 @@
-// The channel of a vendor that publishes only its newest release.
+// Creates the channel of a vendor that publishes only its newest release.
 import type { Candidate } from "./vendor.ts";
 
 /** Returns the channel "latest". `resolve` finds the release to which it points. */

@@ -29,7 +29,10 @@ export type RunSetting = {
 };
 export type Before = { readonly tree: Tree | null; readonly trust: TrustState; readonly files: Files | null };
 
-/** The number of vendors that run at the same time. It limits only memory and sockets, because their hosts differ. */
+/**
+ * The number of vendors that run at the same time. The limit saves memory and sockets. It does not protect the vendors'
+ * hosts, because each vendor has its own.
+ */
 const VENDORS_AT_ONCE = 4;
 
 /**

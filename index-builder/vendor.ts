@@ -18,7 +18,10 @@ export type Vendor = {
   readonly plain_http_hosts?: readonly string[];
   /** Name of the product at endoflife.date, or null. Releases of its ended cycles are left out. */
   readonly end_of_life_product: string | null;
-  /** Lists candidates, newest first. The list includes unsupported candidates, which the core leaves out. */
+  /**
+   * Lists candidates, newest first. The list includes unsupported candidates. The core leaves them out, except
+   * pre-releases and development channels.
+   */
   readonly list: (visit: Visit) => Promise<readonly Candidate[]>;
 };
 

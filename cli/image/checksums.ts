@@ -1,5 +1,6 @@
-// Finds the hash of one file in a vendor's checksum document. Every line must have the expected format, so that a
-// truncated document or an error page is refused as a whole.
+// Finds the hash of one file in a vendor's checksum document. Except for comments, blank lines and hashes of other
+// algorithms, every line must have the expected format. So a document with a truncated line or an error page is refused
+// as a whole.
 import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/lib/openpgp/clear-signed.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
@@ -17,8 +18,8 @@ export type Wanted = {
 };
 
 /**
- * Returns the listed hash in lower case. Throws a Failure if the document has no hash or several hashes of the file, or
- * another format.
+ * Returns the listed hash in lower case. Throws a Failure if the document has no hash or several different hashes of
+ * the file, or another format.
  */
 export function listedHash(where: string, document: string, wanted: Wanted): string {
   const found = new Set<string>();

@@ -5,8 +5,8 @@ export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
 /** The largest image file that a download accepts. */
 export const IMAGE_BYTES_MAX = 256 * 1024 ** 3;
 /**
- * Number of consecutive attempts without progress after which a download fails, and the first and the longest pause
- * before another attempt.
+ * A download fails after TRIES_MAX consecutive attempts without progress. The pause before another attempt grows with
+ * each of these attempts, from FIRST_RETRY_MS up to RETRY_MS_MAX.
  */
 export const TRIES_MAX = 5;
 export const FIRST_RETRY_MS = 500;

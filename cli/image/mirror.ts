@@ -111,7 +111,8 @@ async function distrosOf(source: Source, images: readonly Image[]): Promise<Map<
 }
 
 /**
- * Copies the vendor's checksums, signatures and keys, so that `verify` works without the vendor. Returns their paths.
+ * Copies the vendor's checksums, signatures and keys, so that `verify` works without the vendor. Notes a document that
+ * is not available and leaves it out. Returns the paths of the copies.
  */
 async function keepDocuments(
   io: Io,

@@ -55,7 +55,10 @@ function missing(what: string, there: readonly string[]): Failure {
   return new Failure(`the index has no ${what}; it has ${names.join(", ") || "none"}`, EXIT.not_found);
 }
 
-/** Picks one artifact. Throws a Failure that lists the choices if none or several match. */
+/**
+ * Picks one artifact that the options match. Of several, prefers x86_64, then the default variant. Throws a Failure
+ * that lists the choices if no artifact matches, or if several remain.
+ */
 export function pickArtifact(image: Image, options: PickOptions): Artifact {
   const { artifacts } = image.build;
   const meant = artifacts.filter((artifact) => isMeant(artifact, options));

@@ -1,7 +1,6 @@
-// Decides which private addresses this program may fetch from. It may fetch from the address of the index that the user
-// names, and from the networks in BERTH_FETCH_ALLOWED_PRIVATE. `opsctl image import` may also fetch from the networks
-// in the control plane's setting `fetch.allowed_private`. The program refuses other private addresses in index
-// documents and redirects.
+// Decides which private addresses this program may fetch from: the address of the index, and the networks in
+// BERTH_FETCH_ALLOWED_PRIVATE. `opsctl image import` may also fetch from the networks in the control plane's setting
+// `fetch.allowed_private`. The program refuses other private addresses in index documents and redirects.
 import { namedOrigins, type Reach } from "../../src/outbound/connector.ts";
 import { parseCidr } from "../../src/lib/net/ip-address.ts";
 import { readRanges } from "../../src/lib/net/public-address.ts";

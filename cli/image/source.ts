@@ -37,7 +37,7 @@ export type Source = {
    * mirror. Throws a Failure when the document is not available.
    */
   document(url: string, artifact: Artifact): Promise<Uint8Array>;
-  /** Lists locations of a file, best first. Never empty. */
+  /** Lists the locations of a file, best first. Throws a Failure if the index lists no location. */
   origins(image: Image, artifact: Artifact): Promise<readonly Origin[]>;
 };
 
@@ -86,7 +86,7 @@ export function imagePath({ distro, release, build }: Image, artifact: Artifact)
   return ["images", distro.id, release.id, build.build, key, fileName(artifact)].join("/");
 }
 
-/** Returns the vendor's file name. */
+/** Returns the vendor's file name. If it is not a plain name, returns a name with the architecture and the format. */
 export function fileName({ locations, arch, format }: Artifact): string {
   const url = locations[0]?.url ?? "";
   const last = URL.canParse(url) ? new URL(url).pathname.split("/").at(-1)! : "";

@@ -1,6 +1,6 @@
 // Lists the image verbs that opsctl and tenantctl share. These verbs read an image index (docs/image-index.md), so they
-// need neither the control plane nor a credential. The other image verbs of each program need a control plane and a
-// credential.
+// need no credential. They need a control plane only if they read its index, which is the default. The other image
+// verbs of each program need a control plane and a credential.
 import type { AnyCommand } from "../framework.ts";
 import { download } from "./download.ts";
 import type { Host } from "./host.ts";

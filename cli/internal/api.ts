@@ -12,19 +12,22 @@ const REQUEST_LIMIT_MS = 30_000;
 const FIRST_RETRY_MS = 400;
 /**
  * Longest Retry-After that a call waits for. If the server asks for more, the call fails at once, so that the user does
- * not wait without a message. The server's error contains a text such as "try again in 60 s".
+ * not wait without a message. After a 429 or 503, the message contains a text such as "try again in 60 s".
  */
 const RETRY_AFTER_S_MAX = 10;
 const UNAUTHENTICATED = 401;
 
 export type Request = Omit<Call, "limit_ms"> & { readonly limit_ms?: number; readonly tries_max?: number };
 
-/** Returns the body of a 2xx response. Throws a Failure for any other status. */
+/** Returns the body of the response that `sendForAnswer` returns. */
 export async function send<T>(environment: Environment, link: Link, request: Request): Promise<T> {
   return (await sendForAnswer(environment, link, request)).body as T;
 }
 
-/** Returns a 2xx response with its headers. Throws a Failure for any other status. */
+/**
+ * Returns a 2xx response with its headers, or a 404 without its body after a repeated DELETE. Throws a Failure for any
+ * other status, and Unreachable if no attempt gets a response.
+ */
 export async function sendForAnswer(environment: Environment, link: Link, request: Request): Promise<Answer> {
   const call: Call = {
     ...request,

@@ -56,7 +56,7 @@ type Find = {
 export async function findEvents(io: Io, { path, query, search, rows }: Find): Promise<AuditPage> {
   const { request: request_id, actor, action, resource, decision } = search;
   const times = [timeOf("--since", search.since), timeOf("--until", search.until)] as const;
-  // An age is subtracted from the server's time, which any answer contains.
+  // An age is subtracted from the server's time. This request obtains the server's time from the answer's Date header.
   if (times.some((time) => typeof time === "number")) await io.get("/v1/health");
   const [since, until] = times.map((time) =>
     typeof time === "number" ? new Date(serverNowMs(io.environment) - time).toISOString() : time

@@ -16,8 +16,8 @@ export function byteSizeOf(text: string): number | null {
 const BYTES_MEANT_MIN = 1024 ** 2;
 
 /**
- * Parses a size as byteSizeOf does. `source` names the option in the failure. Also throws a usage Failure for a small
- * number without a unit: `64` probably means 64GiB, and `64B` means 64 bytes.
+ * Parses a size as byteSizeOf does. Throws a usage Failure if the text is not a size. `source` names the option in the
+ * failure. Also refuses a small number without a unit, except 0: `64` probably means 64GiB, and `64B` means 64 bytes.
  */
 export function parseByteSize(text: string, source: string): number {
   const bytes = byteSizeOf(text);

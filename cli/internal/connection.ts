@@ -22,7 +22,7 @@ export type Globals = OutputFlags & {
 export type Connection = {
   readonly endpoint: string;
   readonly token: string;
-  /** The session that the token belongs to; absent for API keys. */
+  /** The saved session that the token belongs to; absent for an API key, and for a token from the environment. */
   readonly session?: SavedSession;
 };
 export type SavedSession = { readonly profile: string; readonly saved: Session };
@@ -33,8 +33,8 @@ export async function resolveConnection(environment: Environment, flags: Globals
 }
 
 /**
- * Renews the token of a session, saves it and returns the new connection. Returns a connection with an API key
- * unchanged.
+ * Returns the connection with a new token. Another command may have saved a new token already; otherwise renews the
+ * token and saves it. Returns a connection without a saved session unchanged. Throws a Failure if the session expired.
  */
 export async function renewConnection(
   environment: Environment,
@@ -75,7 +75,10 @@ function ofSession(profile: string, saved: Session): Connection {
   return { endpoint: saved.endpoint, token: saved.access_token, session: { profile, saved } };
 }
 
-/** Returns the endpoint. Throws a usage Failure if no flag, variable or profile has one. */
+/**
+ * Returns the endpoint. Throws a usage Failure if no flag, variable or profile has a valid endpoint, or if
+ * OPSCTL_ENDPOINT and OPSCTL_PROFILE are both set.
+ */
 export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
   const env_endpoint = envText(environment, "OPSCTL_ENDPOINT");
   if (env_endpoint !== undefined && envText(environment, "OPSCTL_PROFILE") !== undefined) {

@@ -53,7 +53,7 @@ export function describe<I extends Io>({ noun, argument, example, withIo, descri
     }));
 }
 
-/** Returns a table below a title. On a terminal the table fits the width. */
+/** Returns a table below a title, or the title and "none" if there are no rows. */
 export function section<T>(io: Io, title: string, columns: readonly Column<T>[], rows: readonly T[]): string {
   if (rows.length === 0) return `${title}: none`;
   const { environment } = io;

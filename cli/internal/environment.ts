@@ -91,8 +91,8 @@ function sink(fd: number): Sink {
 }
 
 /**
- * Returns the terminal, or null. Checks first whether it is a character device, so that a pipe does not load the stream
- * modules.
+ * Returns the terminal, or null if the output is not a terminal. First checks whether the output is a character device,
+ * so that a pipe does not load the stream modules.
  */
 function terminal(fd: number): NodeJS.WriteStream | null {
   if (!fstatSync(fd).isCharacterDevice()) return null;

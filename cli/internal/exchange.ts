@@ -44,7 +44,10 @@ export type Answer = {
  */
 export class Unreachable extends Failure {}
 
-/** Returns the response. Throws Unreachable, or a Failure with exit code 130 when the environment is aborted. */
+/**
+ * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect, for a 2xx response
+ * that is not JSON although the call expects JSON, and with exit code 130 if the environment was aborted.
+ */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);
   try {

@@ -66,8 +66,8 @@ function textOrNull(value: unknown): string | null {
 }
 
 /**
- * Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. If the message has several
- * lines, the server's code is in the first line.
+ * Returns `error: <message> (<error_code>, request <request_id>)`, or JSON that also has the status and the exit code.
+ * If the message has several lines, the error code and the request id are in the first line.
  */
 export function failureText(failure: Failure, json: boolean): string {
   const { message, exit_code, status, error_code, request_id } = failure;

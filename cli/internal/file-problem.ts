@@ -26,7 +26,7 @@ export function fileReason(error: unknown): string {
   return WORDS[code] ?? message;
 }
 
-/** Returns the message for an error that the system raised for a file, or null for any other error. */
+/** Returns the message for a failed file operation with a code in WORDS, or null for any other error. */
 export function fileProblem(error: unknown): string | null {
   const { code = "", path, syscall } = error as { code?: string; path?: string; syscall?: string };
   if (syscall === undefined || !Object.hasOwn(WORDS, code)) return null;
@@ -39,7 +39,7 @@ export function unreadable(path: string, named: string, error: unknown): Failure
   return new Failure(`${named}: cannot read ${path}: ${fileReason(error)}`, EXIT.failure);
 }
 
-/** Opens a file to read it. Throws a Failure if that is not possible, or if it is a directory. */
+/** Opens a file to read it. Throws a Failure if the file cannot be opened, or if `path` is a directory. */
 export async function openToRead(path: string, named: string): Promise<FileHandle> {
   const file = await open(path, "r").catch((error) => {
     throw unreadable(path, named, error);

@@ -9,7 +9,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 /** The code in front of some messages of the runtime, such as `EPROTO: `. */
 const SYSTEM_CODE = /^E[A-Z0-9]+: /;
 
-/** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
+/**
+ * Returns the common text for a known reason, else the message of the error. Uses the innermost cause, because the
+ * outer message of some runtimes is only "fetch failed".
+ */
 export function networkReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return networkReason(error.cause);

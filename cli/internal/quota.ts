@@ -6,7 +6,7 @@ import { Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { type Column, tableText } from "./table.ts";
 
-/** The quota of a tenant or a project. If no quota is set, the effective limits have the same keys. */
+/** The quota of a tenant or a project, or its effective limits if no quota is set. */
 export type Shown = Limits & {
   readonly tenant_id: string;
   readonly project_id?: string;

@@ -50,7 +50,7 @@ export function named<T extends Named>(one: string, list: string): RecordKind<T>
   };
 }
 
-/** Returns the record at `path/UUID`, or the record with this name in the list at `path`. */
+/** Returns the record at `path/UUID`, or the record in the list at `path` with this name or prefix of its UUID. */
 export async function findRecord<T>(io: Io, name: string, { path, kind }: RecordList<T>): Promise<T> {
   if (isUuid(name)) return await io.get<T>(`${path}/${name.toLowerCase()}`);
   return pickRecord(await io.all<T>(path), name, kind);

@@ -26,7 +26,7 @@ export async function startSession(environment: Environment, server: Server, bod
   throw failureOfAnswer(answer.status, answer.body, answer.retry_after_s);
 }
 
-/** Returns new tokens. Throws a Failure with `expired_text` if the session has expired. */
+/** Returns new tokens. Throws a Failure with `expired_text` if the server rejects the refresh token. */
 export async function renewSession(
   environment: Environment,
   server: Server,

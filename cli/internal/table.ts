@@ -9,9 +9,9 @@ export type Column<T> = readonly [title: string, cell: (row: T) => unknown, styl
  */
 export type ColumnStyle = {
   /**
-   * `id`: shortened to a unique prefix on a terminal. `state`: coloured by its word. `bytes`: a number of bytes, shown
-   * as `4GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a
-   * terminal.
+   * `id`: on a terminal, shortened to a unique prefix. `state`: coloured by its first word. `bytes`: a number of bytes,
+   * shown as `4GiB`. `age`: an ISO 8601 time, shown as the time since then. `time`: an ISO 8601 time, on a terminal
+   * shown to the second. With `-o wide`, ids and times are complete.
    */
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
   /** The column stays on a narrow terminal, even if the columns before it are left out. */

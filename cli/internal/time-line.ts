@@ -38,7 +38,10 @@ export const EVENT_COLUMNS: readonly Column<TimeLineEvent>[] = [
 const OPERATOR_SOURCES: readonly Source[] = [operations, jobs, audit];
 const TENANT_SOURCES: readonly Source[] = [operations];
 
-/** Returns the newest `rows` events of an object, oldest first. */
+/**
+ * Returns the newest events of an object, at most `rows`, oldest first. Reads only one page of operations and one page
+ * of jobs.
+ */
 export async function timeLine(io: Io, subject: Subject, rows: number): Promise<readonly TimeLineEvent[]> {
   const sources = io.program === "opsctl" ? OPERATOR_SOURCES : TENANT_SOURCES;
   const events = (await Promise.all(sources.map((source) => source(io, subject, rows)))).flat();

@@ -17,7 +17,7 @@ export function durationMs(text: string): number | null {
   return UNITS_MS.reduce((sum, unit_ms, at) => sum + Number(counts[at] ?? 0) * unit_ms, 0);
 }
 
-/** Parses whole seconds, or a duration such as 10m, into seconds of at least `min_s`. */
+/** Returns a parser of whole seconds and of durations such as 10m. The parser refuses less than `min_s` seconds. */
 export function secondsOf(min_s: number): (text: string) => number {
   return (text) => {
     const duration_ms = /^\d+$/.test(text) ? Number(text) * 1_000 : durationMs(text);

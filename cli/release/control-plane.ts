@@ -1,5 +1,5 @@
-// Collects the files of the control plane: its source, and the npm packages that it imports. Its Debian package also
-// contains a Deno executable.
+// Collects the files of the control plane: its source, the built web console, and the npm packages that the source
+// imports. The Debian package of the control plane also contains a Deno executable.
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";

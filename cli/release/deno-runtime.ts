@@ -26,7 +26,10 @@ export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
   },
 };
 
-/** Returns the executable. Throws an Error if npm's file does not have the pinned digest. */
+/**
+ * Returns the running Deno if it has the pinned digest, else the executable from npm. Throws an Error if no Deno is
+ * pinned for the architecture, or if npm's file has another digest.
+ */
 export async function denoExecutable(architecture: Architecture): Promise<Uint8Array> {
   const pin = DENO_PINS[architecture];
   if (pin === undefined) throw new Error(`no Deno is pinned for ${architecture}`);

@@ -5,7 +5,7 @@ import type { Package } from "./deb.ts";
 export type Daemon = {
   /** Units to stop when the package is removed. An upgrade restarts the first unit if it runs. */
   readonly units: readonly string[];
-  /** The file in sysusers.d that creates the daemon's user; null if it has none. */
+  /** The file in sysusers.d that creates the daemon's user; null if the daemon has no user of its own. */
   readonly sysusers: string | null;
   /** Folders with the daemon's state, which a purge removes. */
   readonly state: readonly string[];

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { tarArchive } from "../internal/tar.ts";
 
 const MANIFEST = "manifest.json";
-/** Must be in the folder of an image. */
+/** The files that the folder of an image must have. */
 const NEEDED = [MANIFEST, `${MANIFEST}.asc`] as const;
 const FILE_MODE = 0o644;
 

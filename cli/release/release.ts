@@ -128,7 +128,10 @@ function copyrightOf(name: PackageName, { root, lock, control_plane, imported, r
   return copyrightText({ root, packages: closureOf(lock, names), runtime: { name: runtime, version } });
 }
 
-/** Writes the checksums of all files in the folder, in the format of `sha256sum -c`, and their signature. */
+/**
+ * Writes the checksums of all files in the folder, in the format of `sha256sum -c`, and their signature. Files in
+ * subfolders are not included.
+ */
 export async function writeSums(folder: string, key: ReleaseKey, signed_at: Date): Promise<void> {
   const names = (await readdir(folder, { withFileTypes: true })).filter((each) => each.isFile())
     .map(({ name }) => name).filter((name) => name !== SUMS && name !== SIGNATURE).sort();

@@ -7,7 +7,7 @@ import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
 export type BillInput = {
   readonly lock: Lock;
   readonly version: string;
-  /** Names of npm packages that the programs import. All other packages are needed only to build and test. */
+  /** Names of npm packages that the programs import. They and their dependencies are required to run the programs. */
   readonly shipped: readonly string[];
   /** Versions of the runtimes that the release contains, by name. */
   readonly runtimes: Readonly<Record<string, string>>;

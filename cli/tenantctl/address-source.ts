@@ -1,4 +1,4 @@
-// The options that choose the source of a public address: --family, --network and --pool.
+// Defines and reads the options that choose the source of a public address: --family, --network and --pool.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { option } from "../framework.ts";
 import { type FamilyName, familyOf } from "./family.ts";
@@ -26,7 +26,7 @@ type Source = {
   readonly pool_id?: string | undefined;
 };
 
-/** Returns the fields of the body that name the source. By default, it is the fixed pool of the family. */
+/** Returns the fields of the body that name the source: by default, the fixed pool of the family. */
 export function sourceOf({ family, network, pool }: Given): Source {
   if (network === undefined && pool === undefined) return { family: familyOf(family ?? "ipv4") };
   return { family: family && familyOf(family), network_id: network, pool_id: pool };

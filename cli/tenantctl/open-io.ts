@@ -27,7 +27,7 @@ export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => 
   return starting(body, (environment) => environment.stdout.isTTY ? "table" : "json");
 }
 
-/** Wraps a body that prints text for a shell: its output is text even in a pipe, unless a flag asks for JSON. */
+/** Wraps a body that prints text for a shell: its output is text even in a pipe, unless a flag names another format. */
 export function withText<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, () => "table");
 }

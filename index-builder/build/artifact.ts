@@ -90,7 +90,7 @@ async function digestsOf(
     const is_optional = setting.kind !== "vault" && isFault(error, "gone");
     if (!is_optional && !canBeKept(error, setting)) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // If the previous tree has the release, an image without any known hash is not published.
+    // If the previous tree has the release, an image is not published without the hash that the vendor's document has.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
       `${messageOf(error)}; ${

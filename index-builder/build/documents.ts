@@ -153,7 +153,7 @@ export function openDocuments(setting: Setting): Documents {
 
 /**
  * Returns the key under which the text of a document is remembered. The key includes the required signature, so that a
- * caller that requires a signature never gets unverified text.
+ * caller that requires a signature never gets the text that was read for a caller without this signature.
  */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);

@@ -12,8 +12,8 @@ const Product = z.object({
 export type Cycles = ReadonlyMap<string, boolean>;
 
 /**
- * Reads which cycles have ended. A cycle has also ended if its end date is today or in the past, because the site sets
- * the flag of a cycle later.
+ * Reads which cycles have ended. A cycle has also ended if its end date is today or in the past, because endoflife.date
+ * may set the flag `isEol` later.
  */
 export async function readCycles(visit: Pick<Visit, "json" | "today">, product: string): Promise<Cycles> {
   const { result } = await visit.json(`https://${END_OF_LIFE_HOST}/api/v1/products/${product}`, Product);

@@ -1,5 +1,5 @@
-// Resolves one candidate into its release, current builds and archive. If this is not possible, notes why the release
-// of the previous tree is kept, or why the candidate is left out.
+// Resolves one candidate into its release, current builds and archive. After some faults, keeps the release of the
+// previous tree or leaves the candidate out, and notes the reason. Any other fault is thrown, and concerns the vendor.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";
@@ -134,8 +134,8 @@ async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Prom
 }
 
 /**
- * Returns null if `work` throws. Notes every error except the fault `gone`. The note is an alarm if an attacker could
- * have caused the error.
+ * Returns the result of `work`, or null if `work` throws. Notes every error except the fault `gone`. The note is an
+ * alarm if an attacker could have caused the error.
  */
 async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
   try {

@@ -1,5 +1,5 @@
-// Builds one vendor's part of the tree. A run with a transient fault is repeated, up to ATTEMPTS runs. After the last
-// run, or after any other fault, the vendor fails, and the caller keeps the vendor's last good files.
+// Builds one vendor's part of the tree. If a transient fault ends a run, the run is repeated, up to ATTEMPTS runs. If
+// the last run fails or another error ends a run, the vendor fails, and the caller keeps the vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
 import type { DistroTree } from "../tree/tree.ts";
@@ -107,8 +107,8 @@ function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
 }
 
 /**
- * Returns the supported releases whose cycle has not ended, the supported channels, and all pre-releases and
- * development channels.
+ * Returns the supported releases whose cycle has not ended or is unknown, the supported channels, and all pre-releases
+ * and development channels.
  */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);

@@ -3,7 +3,7 @@ import { unreadable } from "../fault.ts";
 
 /**
  * Returns the fields by name.
- * @throws VendorFault unreadable if a line has another form
+ * @throws VendorFault unreadable if a line has another form, or if there are no fields
  */
 export function parseStanza(what: string, text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();

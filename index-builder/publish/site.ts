@@ -23,7 +23,7 @@ export function siteAt(path: string): Site {
   return { link, generations: join(dirname(link), `.${basename(link)}.generations`) };
 }
 
-/** Reads the published tree. A plain folder that an operator placed there counts as generation 0. */
+/** Reads the published tree. A plain folder at the path of the site, from an operator, counts as generation 0. */
 export async function readPublished(site: Site): Promise<Published> {
   const number = await currentNumber(site);
   const files = await readTreeFiles(number === 0 ? site.link : join(site.generations, `${number}`, TREE_FOLDER));

@@ -1,5 +1,5 @@
-// Protects the integrity of a tree: v1/SHA256SUMS lists the hash of every other file and has a detached signature.
-// Names are relative to v1/, so that `sha256sum -c` works there.
+// Protects the integrity of a tree that is signed: v1/SHA256SUMS lists the hash of every file except itself and its
+// detached signature. Names are relative to v1/, so that `sha256sum -c` works in this folder.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as openpgp from "openpgp";

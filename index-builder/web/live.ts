@@ -1,5 +1,5 @@
-// Sends requests to the internet. Allows https. Allows http only to hosts that the vendor's module lists as hosts
-// without https. Allows only host names with public addresses; the addresses are checked before connecting and at every
+// Sends requests to the internet. Allows https, and http only to hosts that a vendor's module lists as hosts without
+// https. Allows only host names with public addresses; the addresses are checked before connecting and at every
 // redirect. Limits redirects, bytes, header bytes and time. Connections are not reused, because vendors may close an
 // idle connection while a new request is being sent.
 import { lookup } from "node:dns/promises";

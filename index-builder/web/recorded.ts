@@ -24,7 +24,7 @@ export const RESPONSES_FILE = "responses.json";
 
 /**
  * Returns an exchange that answers from the first folder with the URL.
- * @throws Error if a folder has no responses
+ * @throws Error if a folder has no valid responses.json
  */
 export async function recordedExchange(folders: readonly string[]): Promise<Exchange> {
   const webs = await Promise.all(folders.map(async (folder) => ({ folder, answers: await readRecorded(folder) })));

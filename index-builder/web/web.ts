@@ -1,6 +1,6 @@
-// Requests bodies and metadata by URL, and turns error statuses into faults. One attempt to build a vendor sends at
-// most one GET and one HEAD to each URL. A GET with a size limit of its own may be repeated: the body is large and is
-// not kept.
+// Requests bodies and metadata by URL, and turns error statuses into faults. Keeps each answer, so that one attempt to
+// build a vendor sends at most one HEAD and one GET to each URL. Does not keep a body that is requested with
+// `bytes_max`, because it is large, so such a GET may be repeated.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";

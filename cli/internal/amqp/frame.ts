@@ -25,7 +25,10 @@ export type FrameCutter = {
 export function newFrameCutter(): FrameCutter {
   let held: Buffer[] = [];
   let length = 0;
-  /** Bytes needed for the next step. The parts of a long frame are joined once, not whenever a part arrives. */
+  /**
+   * The next step starts when this number of bytes has arrived. So the parts of a long frame are joined when the frame
+   * is complete, not whenever a part arrives.
+   */
   let needed = 7;
 
   function whole(): Buffer {

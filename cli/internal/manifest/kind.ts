@@ -1,6 +1,6 @@
 // Describes the kinds of records in a manifest. Each program has its own list of kinds, ordered so that a record refers
-// only to records of earlier kinds. A field has the API's name. A field that refers to another record has the API's
-// name without _id, and contains the name of that record.
+// only to records of earlier kinds. A field that refers to another record contains the name of that record, and is
+// called as in the API without _id. Every other field is called as in the API.
 
 /**
  * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a

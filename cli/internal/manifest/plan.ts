@@ -147,7 +147,10 @@ function isSame(from: unknown, to: unknown): boolean {
   return canonicalJson(withoutEmpty(from)) === canonicalJson(withoutEmpty(to));
 }
 
-/** An empty description and a missing one are the same, and so are empty and missing labels. */
+/**
+ * Returns null for an empty text, an empty object or a missing value. So an empty description equals a missing one, and
+ * empty labels equal missing labels.
+ */
 export function withoutEmpty(value: unknown): unknown {
   if (value === "" || value === undefined) return null;
   return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? null : value;

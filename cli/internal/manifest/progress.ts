@@ -8,7 +8,7 @@ import { doneText } from "./plan-text.ts";
 /** Maximum number of records that a failure lists. */
 const NOT_APPLIED_MAX = 10;
 
-/** Runs the requests for one record. A failure names the record. */
+/** Runs the requests for one record. A failure names the record, unless the user interrupted the command. */
 export async function forRecord<T>(entry: Pick<Entry, "kind" | "key">, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -135,7 +135,7 @@ async function planFor<I extends Io>(
   return { present, plan: planOf(verbs.schema, manifest, present.existing, { ...present, prune }) };
 }
 
-/** A plan with a problem changes nothing. */
+/** Throws a Failure if the plan has problems. */
 function refuseProblems({ problems }: Plan): void {
   if (problems.length > 0) throw new Failure(problems.join("\n"), EXIT.failure);
 }

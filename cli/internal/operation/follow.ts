@@ -23,7 +23,7 @@ export type Follow = {
   readonly progressOf?: (operation: OperationView) => Promise<readonly [text: string, before: string]>;
 };
 
-/** Minimum time between two requests, in case the server answers at once. */
+/** Minimum time between the starts of two long polls, in case the server answers at once. */
 const PERIOD_MS_MIN = 1_000;
 /** Time for the answer beyond the long poll itself. */
 const ANSWER_SLACK_MS = 15_000;

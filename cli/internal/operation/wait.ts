@@ -15,7 +15,10 @@ export const TIMEOUT_OPTION = [
   secondsOf(0),
 ] as const;
 
-/** Waits for the end of an operation and prints it. Throws a Failure unless it succeeded. */
+/**
+ * Waits for the end of an operation. Throws a Failure unless the operation succeeded. Prints an operation that did not
+ * succeed only in the formats for programs.
+ */
 export async function printEnd(io: Io, text: string, timeout_s: number | undefined): Promise<void> {
   const id = await resolveOperation(io, text);
   const operation = await follow(io, { id, limit_ms: timeout_s === undefined ? Infinity : timeout_s * 1_000 });

@@ -6,7 +6,10 @@ const DAY_S = 24 * HOUR_S;
 /** From this number of hours on, an age is shown in days. */
 const HOURS_MAX = 48;
 
-/** Returns the time since `timestamp`, an ISO 8601 time. A time in the future has age 0s: clocks differ a little. */
+/**
+ * Returns the time since `timestamp`, an ISO 8601 time. A time in the future has age 0s: clocks differ a little.
+ * Returns any other text unchanged.
+ */
 export function ageText(timestamp: string, now_ms: number): string {
   const age_s = Math.max(0, Math.floor((now_ms - Date.parse(timestamp)) / 1_000));
   if (Number.isNaN(age_s)) return timestamp;

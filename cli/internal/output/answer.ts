@@ -1,5 +1,5 @@
-// Finds the records in an answer. A list is an array, or an object with an array of items or events. An object with an
-// id is one record, even if it has such an array: `events` is a field of a webhook.
+// Finds the records in an answer. A list is an array, or an object without an id that has an array `items` or `events`.
+// An object with an id is one record: a webhook, for example, has an id and a field `events`.
 import { idOf } from "./identity.ts";
 
 const LIST_MEMBERS = ["items", "events"] as const;

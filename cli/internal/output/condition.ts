@@ -34,8 +34,8 @@ export type Filtered = {
 };
 
 /**
- * Returns the test of a condition. Throws a usage Failure if `<` or `>` has a value that cannot be compared with the
- * values of the rows.
+ * Returns the test of a condition. Throws a usage Failure if the operator is `<`, `>`, `<=` or `>=`, and the wanted
+ * value cannot be compared with the values of the rows.
  */
 export function testOf(condition: Condition, filtered: Filtered): (value: unknown) => boolean {
   const { operator, wanted } = condition;
@@ -62,7 +62,7 @@ export function testOf(condition: Condition, filtered: Filtered): (value: unknow
   }
 }
 
-/** Returns the value as text, and as the table shows it. */
+/** Returns the value as text. For a size or an age, also returns the text that the table shows. */
 function textsOf(value: unknown, { format, now_ms }: Filtered): readonly string[] {
   const text = textOf(value);
   if (format === "bytes" && typeof value === "number") return [text, sizeText(value)];

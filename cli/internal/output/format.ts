@@ -14,7 +14,7 @@ export function formatOf(text: string): Format | null {
   return kind === undefined ? null : { kind };
 }
 
-/** The options with which every command controls its output. Lists also have ListFlags. */
+/** The options that control the output of a command. Only lists have the options of ListFlags. */
 export type OutputFlags = ListFlags & {
   readonly output?: string;
   /**

@@ -1,6 +1,6 @@
-// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width. The steps, until
-// it fits: shorten ids to unique prefixes, truncate the widest cells, truncate very long names, omit columns from the
-// last one on.
+// Formats a list as a table. In a pipe and with -o wide the table is complete. Otherwise ids are shortened to unique
+// prefixes, and times to seconds. If the table is still wider than the terminal, these steps follow until it fits:
+// truncate the widest cells, truncate very long names, omit columns from the last one on.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
@@ -23,7 +23,7 @@ export type ListTable = {
 const GAP = "  ";
 const CUT = "…";
 /**
- * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes and times are never
+ * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes, ages and times are never
  * truncated. The first column, which names the record, has its own limit.
  */
 const CELL_COLUMNS_MIN = { text: 10, state: 14, id: Infinity, bytes: Infinity, age: Infinity, time: Infinity } as const;

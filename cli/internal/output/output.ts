@@ -19,11 +19,12 @@ export type Output = {
   readonly format: Format["kind"];
   /** True if the output has no columns: with -q, and in json, yaml, name and jsonpath. */
   readonly is_data: boolean;
-  /** Throws a usage Failure with -q and -o name, which would not print a secret that is shown only once. */
+  /** Throws a usage Failure with -q or -o name, because they would not print a secret that is shown only once. */
   needSecretShown(): void;
   /**
-   * Prints the answer in the format. Prints `text` in table and wide, and also in name and csv if the answer has no
-   * records. With -q, prints the ids of the answer if it has any. `text` must be safe to print.
+   * Prints the answer in the format. Prints `text` in table and wide, in name if no record has a name or an id, and in
+   * csv if the answer has no records. With -q, prints the ids of the answer if it has any. `text` must be safe to
+   * print.
    */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */

@@ -7,7 +7,7 @@ export function compare(a: unknown, b: unknown): number {
   return textOf(a).localeCompare(textOf(b), "en", { numeric: true });
 }
 
-/** Returns whether the table shows no value. */
+/** Returns whether a value is missing or an empty text, which the table shows as `-`. */
 export function isUnset(value: unknown): boolean {
   return textOf(value) === "";
 }

@@ -36,7 +36,7 @@ function quoted(text: string): string {
   return plainText(JSON.stringify(text));
 }
 
-/** Quotes keys that YAML 1.1 does not read as text: yes, null, e0. */
+/** Quotes every key that YAML 1.1 might not read as text, such as yes, null or y. */
 function keyText(name: string): string {
   const plain = /^[A-Za-z_]{2}[A-Za-z0-9_-]*$/.test(name) && !/^(?:yes|no|on|off|true|false|null)$/i.test(name);
   return plain ? name : quoted(name);

@@ -10,7 +10,7 @@ import { noteEffect, settingOf, valueOf, valueText } from "./setting.ts";
 /** Settings whose value is a fraction. They also accept a percentage such as `50%`. */
 const SHARES: ReadonlySet<string> = new Set(["reservoir.percent_default"]);
 
-/** The part of a key that names the unit of its value. Such a setting also accepts a size such as `20GiB`. */
+/** Matches a key whose value is in bytes. A setting with such a key also accepts a size such as `20GiB`. */
 const BYTES = /_bytes(?:_|$)/;
 
 export function set(): AnyCommand {

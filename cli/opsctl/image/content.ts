@@ -36,7 +36,10 @@ export type Wanted = {
   readonly content_bytes: number | null;
 };
 
-/** Returns the facts of an image. Throws a Failure if the image cannot be verified. */
+/**
+ * Returns the facts of an image. Throws a Failure if the image cannot be verified, or if only a download would give a
+ * fact and the operator did not allow a download.
+ */
 export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
   const { source, artifact, policy, download, content_bytes } = wanted;
   const source_url = urlOf(artifact);

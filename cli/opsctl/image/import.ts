@@ -71,7 +71,10 @@ export function importImage(host: Host): AnyCommand {
     }));
 }
 
-/** Returns the control plane's `fetch.allowed_private`; an empty list if the key may not read it. */
+/**
+ * Returns the control plane's `fetch.allowed_private`. Returns an empty list if the caller may not read the setting, or
+ * if the control plane does not have it.
+ */
 async function allowedBySite(io: Io): Promise<readonly unknown[]> {
   try {
     const { value } = await io.get<{ readonly value: unknown }>("/v1/config/fetch.allowed_private");

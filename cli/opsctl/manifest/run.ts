@@ -54,7 +54,7 @@ async function create(run: Run, entry: Entry): Promise<void> {
   const { id, ...rest } = await io.post<{ id: string }>(collectionOf(run, entry), bodyOf(run, entry));
   ids.set(idOf(entry), id);
   if (entry.list === "silos") {
-    // Each list has one type of record.
+    // The answer to the creation of a silo is a Silo.
     const { default_tenant_id } = rest as Omit<Silo, "id">;
     ids.set(`tenants ${entry.key}/${DEFAULT_TENANT}`, default_tenant_id);
   }
@@ -148,7 +148,7 @@ function bodyOf({ ids }: Run, { values }: Entry): Record<string, unknown> {
   };
 }
 
-/** The plan has checked references, so a missing id is a bug or a concurrent deletion. */
+/** Returns the id of a record. The plan has checked references, so a missing id is a bug or a concurrent deletion. */
 function found(ids: Ids, key: string): string {
   const id = ids.get(key);
   if (id === undefined) throw new Error(`${key} does not exist`);

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ["COMMAND", (row) => commandText(row.words)],
 ];
 const ALIAS_ARGUMENT = ["<alias>", "name of the alias"] as const;
-/** Options whose values are secrets. The file of profiles is readable by other users. */
+/** An option with a secret, which an alias must not contain: other users can read the file of profiles. */
 const SECRET_OPTION = /^--api-key(=|$)/;
 /** A word that a shell needs no quotes for. */
 const PLAIN_WORD = /^[A-Za-z0-9_.,:=/@%+-]+$/;

@@ -58,7 +58,7 @@ type Found<R> = Parented & {
   readonly one: string;
   /** The argument that names a record: its term and its help. */
   readonly argument: OptionText;
-  /** The words after `show` in the example of help. */
+  /** The words after a verb such as `show` in the example of help. */
   readonly sample: string;
   find(io: Io, name: string, parent: string | undefined): Promise<R>;
 };

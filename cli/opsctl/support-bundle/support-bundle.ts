@@ -46,7 +46,7 @@ export function supportBundle(summary: string): AnyCommand {
     })) as AnyCommand;
 }
 
-/** Reads one section. A failure of the first section ends the command: without it a bundle is useless. */
+/** Reads one section. A failure of the first section ends the command, because a bundle without it is useless. */
 async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);

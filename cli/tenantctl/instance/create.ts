@@ -59,7 +59,7 @@ export function create(): AnyCommand {
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
       const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
-      // Fields that are undefined are not sent. For example, the server does not accept an empty description.
+      // Fields that are undefined are not sent, and the server uses its defaults for them.
       const body:
         & Omit<InstanceBody, "description" | "disk_bytes" | "labels" | "deletion_protection">
         & Partial<InstanceBody> = {

@@ -28,7 +28,10 @@ const REQUEST_LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 2
 const PERIOD_MS = 1_000;
 const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503, gateway_timeout: 504 } as const;
 
-/** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws a Failure if the operation fails. */
+/**
+ * Starts an operation. `wait` is true with --wait, false with --no-wait, and undefined with neither. Throws a Failure
+ * if the command waits and the operation fails.
+ */
 export async function operate<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
   const note = "The server continues with the request; to watch it, run: tenantctl instance list --watch";
   return await notingInterrupt(io, note, () => started<T>(io, start, wait));
@@ -75,7 +78,7 @@ export async function operateSilently(io: TenantIo, start: Start, signal: AbortS
   await untilEnded({ ...io, environment: { ...io.environment, signal } }, request, null);
 }
 
-/** Sends the one long request. On a terminal a clock shows that the command waits; a short request shows nothing. */
+/** Sends the one long request. On a terminal, a clock appears if there is no response within a second. */
 async function longRequest<T>(io: TenantIo, request: Request): Promise<T> {
   const line = statusLine(io);
   const started_ms = Date.now();
@@ -151,7 +154,7 @@ function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/** Returns whether the response was lost or timed out, so that the request may have started the operation. */
+/** Returns whether there was no response, or a response that leaves open whether the operation has ended. */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);

@@ -165,7 +165,7 @@ function networkRecords({ gateways, tables, routes, subnets, rules }: Network, n
   ];
 }
 
-/** `vpc` is the name of the rule's VPC. */
+/** Returns a firewall rule as a record of a manifest. `vpc` is the name of the rule's VPC. */
 export function firewallRecord(rule: FirewallRule, vpc: string | undefined): Existing {
   const fields = [
     "description",

@@ -76,8 +76,8 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
 }
 
 /**
- * Deletes the record and creates it with the new values. If the creation fails, creates the old record again and
- * throws. After an interrupt, does not create the old record.
+ * Deletes the record and creates it with the new values. If the creation fails, creates the old record again, except
+ * after an interrupt, and throws the error.
  */
 async function replace(run: Run, { entry, existing }: Step & { kind: "replace" }): Promise<void> {
   await removeRecord(run, existing);
@@ -108,7 +108,7 @@ async function create({ io, ids }: Run, entry: Entry): Promise<void> {
   }
   const made = await io.send<{ id: string }>({ method: "POST", path, query, body });
   ids.set(list, key, made.id);
-  // Each list has one type of record.
+  // The answer to the creation of a VPC is a Vpc.
   if (list === "vpcs") ids.set("route_tables", `${key}/${MAIN_TABLE}`, (made as Vpc).main_route_table_id);
   if (list === "subnets" && typeof entry.values.route_table === "string") await setRouteTable({ io, ids }, entry);
 }

@@ -33,11 +33,11 @@ export async function settle(io: TenantIo, { plan, manifest, project }: Given): 
   const end_ms = io.environment.monotonicMs() + LIMIT_MS;
   const late: string[] = [];
   for (const instance of moving) late.push(...await untilSettled(io, instance, end_ms));
-  // An operation may also have ended between the two requests.
+  // An operation may also have ended after the project was read and before the operations were read.
   return { changed: unsettled.length > 0, late };
 }
 
-/** Returns a text that names the operation if it has not ended at `end_ms`; otherwise an empty list. */
+/** Returns a list with the name of the operation if it has not ended at `end_ms`, otherwise an empty list. */
 async function untilSettled(
   io: TenantIo,
   { id, name }: Project["unsettled"][number],

@@ -87,7 +87,7 @@ function remove(): AnyCommand {
     }));
 }
 
-/** Returns the names of all profiles. Throws if the profile has no login. */
+/** Returns the names of all profiles with a login. Throws a Failure if `name` is not one of them. */
 async function need(environment: Environment, name: string): Promise<readonly string[]> {
   const names = await listProfiles(environment);
   if (names.includes(name)) return names;

@@ -20,8 +20,8 @@ type Options<T> = {
 };
 
 /**
- * Sends a change of a VPC and calls `print` with the answer. With `wait`, then fails unless all nodes have applied it.
- * `missing` may return a reason that is more exact than the pending nodes.
+ * Sends a change of a VPC and calls `print` with the answer. With `wait`, then throws a Failure unless all nodes have
+ * applied the change. `missing` may return a more exact reason for this Failure than the pending nodes.
  */
 export async function change<T>(
   io: TenantIo,

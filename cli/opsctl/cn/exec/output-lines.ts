@@ -3,7 +3,8 @@
 export type Lines = { take(piece: Uint8Array): void; end(): void };
 
 /**
- * The longest incomplete line to keep. It is split there, because output without line breaks must not fill the memory.
+ * The longest incomplete line to keep. A longer line is split, because output without line breaks must not fill the
+ * memory.
  */
 const LINE_CHARS_MAX = 65_536;
 

@@ -32,7 +32,7 @@ const PRECONDITION_FAILED = 412;
 
 /**
  * Reads the policy and writes it with the change. Starts again when another operator changed the policy in between, so
- * that changes of other fields are kept. Throws the Failure of the last attempt.
+ * that changes of other fields are kept. Throws any other Failure at once, and a 412 after TRIES_MAX attempts.
  */
 export async function changePolicy(
   io: Io,
