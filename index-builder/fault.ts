@@ -21,7 +21,7 @@ export type FaultKind =
   | "held"
   /**
    * A key or signature is bad, a signature has disappeared, a document is older than the last accepted one, or a
-   * checksum document has two hashes of one file.
+   * checksum document has two different hashes of one file.
    */
   | "untrusted"
   /** Signatures are required, but no key is pinned for this signature. Treated like `held`. */

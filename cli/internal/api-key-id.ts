@@ -12,8 +12,7 @@ type Keys = {
 /** Finds an API key by its id or a unique prefix of the id, and returns the id. A complete id needs no request. */
 export async function resolveKeyId(io: Io, text: string, { path, list }: Keys): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
-  // A user or tenant can have more keys than the server lists, so the query contains the prefix. Older servers ignore
-  // the prefix.
+  // The server refuses to list very many keys, so the query contains the prefix. Older servers ignore the prefix.
   const query = isIdPrefix(text) ? { id_prefix: text.toLowerCase() } : undefined;
   return pickRecord(await io.get<ApiKeyView[]>(path, query), text, {
     one: "API key",

@@ -26,7 +26,7 @@ export async function send<T>(environment: Environment, link: Link, request: Req
 
 /**
  * Returns a 2xx response with its headers, or a 404 without its body after a repeated DELETE. Throws a Failure for any
- * other status, and Unreachable if no attempt gets a response.
+ * other status, and Unreachable if the last attempt gets no response.
  */
 export async function sendForAnswer(environment: Environment, link: Link, request: Request): Promise<Answer> {
   const call: Call = {

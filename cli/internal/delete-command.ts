@@ -1,12 +1,13 @@
-// Declares verbs that delete, remove or revoke. docs/architecture.md, "Confirmations", has their rule.
+// Declares verbs that take something away, such as delete, revoke, detach and clear. docs/architecture.md,
+// "Confirmations", has their rules.
 import { command, option } from "../framework.ts";
 
 /** The option that confirms in advance, so that a verb does not ask (internal/confirmation.ts). */
 export const YES_FLAGS = "-y, --yes";
 
 /**
- * Returns a verb that deletes, removes or revokes. Every such verb accepts --yes, so that a script can pass the option
- * to all of them. Help shows the option if the verb asks for confirmation.
+ * Returns a verb that takes something away. Every such verb accepts --yes, so that a script can pass the option to all
+ * of them. Help shows the option only if the verb asks for confirmation.
  */
 export function deleteCommand(name: string, summary: string, example = "", { asks = false } = {}) {
   const summaryOfYes = asks ? "do not ask for confirmation" : "without effect: the command does not ask";

@@ -24,7 +24,7 @@ export type Environment = {
   readonly stderr: Sink;
   keyboard(): Promise<Keyboard>;
   readonly home_dir: string;
-  /** Aborted by Ctrl-C, and in the node agent also by SIGTERM. */
+  /** Aborted by Ctrl-C, and in the node agent and the booter also by SIGTERM; in index-builder never. */
   readonly signal: AbortSignal;
   fetch(url: string, init: RequestInit): Promise<Response>;
   /** Opens a WebSocket to the control plane. */

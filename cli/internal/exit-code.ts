@@ -16,7 +16,7 @@ export const EXIT = {
 
 /** Exit codes that only index-builder has, or that have another meaning there. Schedulers rely on these numbers. */
 export const INDEX_EXIT = {
-  /** The site cannot be read or written, or another error stopped the program. */
+  /** The site cannot be read or written, the new tree breaks a rule, or another error stopped the program. */
   site: 3,
   /**
    * No vendor failed, but there is an alarm: a finding that an attacker could have caused, for example a changed

@@ -25,8 +25,8 @@ export type ChannelItem = { readonly name: string; readonly path: string };
 type Tarball = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * Packs a package's files for a prefix such as /usr/local. Returns null for the control plane, which exists only as a
- * package.
+ * Packs a package's files for a prefix such as /usr/local. Returns null for the control plane, because a channel has
+ * only the packages with one executable.
  */
 export async function tarballOf(
   { root, described, build }: { readonly root: string; readonly described: Package; readonly build: Build },

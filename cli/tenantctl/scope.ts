@@ -93,7 +93,7 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   const { endpoint, token } = await io.connection();
   const claimed = claimsOf(token)?.tenant_id;
   if (typeof claimed === "string") return claimed;
-  // A saved login that cannot be read is ignored; it may not even be in use.
+  // A saved login that cannot be read is ignored, because the token may come from a flag or a variable.
   const saved = await profileOf(io.environment, io.flags)
     .then((profile) => readLogin(io.environment, profile)).catch(() => null);
   const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;

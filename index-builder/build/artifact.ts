@@ -21,8 +21,8 @@ export type ArtifactSetting = {
 /**
  * Returns the artifact to publish for an image.
  * @throws VendorFault `gone` if the image does not exist; `not_recorded` if no response is recorded for it; `held` if
- * its sources contradict each other, or if a known release would get an image without a hash; or another fault of a
- * document
+ * its sources contradict each other, or if the release is known and the hash of the image can neither be read nor taken
+ * from the previous tree; or another fault of a document
  */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);
@@ -90,7 +90,7 @@ async function digestsOf(
     const is_optional = setting.kind !== "vault" && isFault(error, "gone");
     if (!is_optional && !canBeKept(error, setting)) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // If the previous tree has the release, an image is not published without the hash that the vendor's document has.
+    // If the previous tree has the release, an image whose hash can neither be read nor kept is not published.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
       `${messageOf(error)}; ${

@@ -1,6 +1,5 @@
-// AlmaLinux: a directory listing has the major versions. Each major version has one signed CHECKSUM for each
-// architecture, which lists every image. The current image is the dated image that has the same hash as the file
-// "latest".
+// AlmaLinux: a directory listing has the major versions. Each major version has, for each architecture, one signed
+// CHECKSUM that lists every image. The current image is the dated image that has the same hash as the file "latest".
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";

@@ -1,6 +1,7 @@
 // Describes the kinds of records in a manifest. Each program has its own list of kinds, ordered so that a record refers
-// only to records of earlier kinds. A field that refers to another record contains the name of that record, and is
-// called as in the API without _id. Every other field is called as in the API.
+// only to records of earlier kinds. The only exception is a floating IP, which names the instance that it is attached
+// to. A field that refers to another record contains the name of that record, and is called as in the API without _id.
+// Every other field is called as in the API.
 
 /**
  * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a

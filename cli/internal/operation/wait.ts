@@ -16,8 +16,8 @@ export const TIMEOUT_OPTION = [
 ] as const;
 
 /**
- * Waits for the end of an operation. Throws a Failure unless the operation succeeded. Prints an operation that did not
- * succeed only in the formats for programs.
+ * Waits for the end of an operation and prints the operation. If it did not succeed, prints it only in the formats for
+ * programs, and throws a Failure.
  */
 export async function printEnd(io: Io, text: string, timeout_s: number | undefined): Promise<void> {
   const id = await resolveOperation(io, text);

@@ -52,7 +52,7 @@ export function listTable<T>(columns: readonly Column<T>[], rows: readonly T[], 
     texts.map((text, at) => {
       const { width } = kept[at]!;
       const cut = textWidth(text) > width ? `${fitted(text, width - 1)}${CUT}` : text;
-      // A colour has no width, so it is added after the padding is known.
+      // A colour has no width, so the padding is computed from the text without it.
       return style(cut, at) + pad(cut, at === kept.length - 1 ? 0 : width).slice(cut.length);
     }).join(GAP).trimEnd();
   const head = line(kept.map(({ title }) => title), (text) => text);

@@ -38,7 +38,7 @@ export const API_KEYS: Listing<ApiKeyView> = {
   record: (key) => key,
 };
 
-/** A key without its other fields: a key that is named by its complete id is not looked up, so they are unknown. */
+/** The known fields of a key that the user names. Others are unknown, because a complete id is not looked up. */
 type NamedKey = { readonly id: string; readonly path: string };
 
 export const API_KEY: Changing<NamedKey> = {

@@ -1,4 +1,4 @@
-// Shows an instance of any tenant with its addresses and its newest events.
+// Shows an instance of any tenant with its NICs, its disks and its newest events.
 import { describedInstance } from "../../internal/described-instance.ts";
 import type { DescribedNoun } from "../../internal/describe.ts";
 import type { Io } from "../../internal/io.ts";

@@ -1,4 +1,4 @@
-// Shows an instance with its addresses and its newest events.
+// Shows an instance with its NICs, its disks and its newest events.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { describedInstance } from "../../internal/described-instance.ts";
 import type { DescribedNoun } from "../../internal/describe.ts";

@@ -172,7 +172,7 @@ function instanceReferences(values: Entry["values"], ids: Ids) {
 }
 
 function targetBody({ vpc, target }: Entry["values"], ids: Ids): Record<string, unknown> {
-  // The reader of the manifest has checked that it is an object.
+  // The reader of the manifest has checked that the target is an object.
   const { nat_gateway, ...rest } = target as Record<string, unknown>;
   if (nat_gateway !== undefined) return { ...rest, nat_gateway_id: ids.of("nat_gateways", `${vpc}/${nat_gateway}`) };
   return rest;
@@ -215,7 +215,7 @@ async function attach({ io, ids }: Run, { key, values }: Entry): Promise<void> {
   const { tenant_id, project_id } = await io.get<FloatingIp>(`/v1/floating-ips/${id}`);
   const path = `/v1/tenants/${tenant_id}/projects/${project_id}/floating-ips/${id}`;
   if (values.attached_to === null) return void await io.post(`${path}/detach`);
-  // The reader of the manifest has checked that it is an object.
+  // The reader of the manifest has checked that `attached_to` is an object.
   const { instance, nic = FIRST_NIC } = values.attached_to as { instance: string; nic?: string };
   const nics = await io.all<Nic>("/v1/nics", { instance: ids.of("instances", instance) });
   const nic_id = nics.find(({ name }) => name === nic)?.id;

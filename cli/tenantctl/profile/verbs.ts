@@ -1,5 +1,5 @@
-// Defines the verbs of profiles. A profile is a saved login on this machine for one control plane, tenant or user.
-// These verbs send no request.
+// Defines the verbs of profiles. A profile is a login that is saved on this machine under a name. A user may have
+// profiles for several control planes, tenants or users. These verbs send no request.
 import { type AnyCommand, command, listCommand } from "../../framework.ts";
 import { deleteCommand } from "../../internal/delete-command.ts";
 import type { Environment } from "../../internal/environment.ts";

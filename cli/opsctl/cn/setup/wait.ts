@@ -1,4 +1,4 @@
-// Follows a running setup. The operation shows when it ends; the node's record shows its progress.
+// Follows a running setup. The operation shows when the setup ends. The node's record shows the progress of the setup.
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
