@@ -1,5 +1,5 @@
-// Holds the actions of the page that is shown. A page declares its actions once; the buttons, the palette and the
-// dialog read the same list, so each of them has every action.
+// Holds the actions of the page that is shown. A page declares its actions once. The buttons, the palette and the
+// dialog use this one list, so an action is the same in all of them.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { go } from "./router.ts";

@@ -11,8 +11,8 @@ export function objectOf(resource: string | null): Ref | null {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the kind in words and the id, of a UUID only the end: "floating ip …edfd2a6d". Another text is returned
- * unchanged.
+ * Returns the kind in words and the id: "floating ip …edfd2a6d". Of a UUID, only the end is shown. Any other text is
+ * returned unchanged, and null as an empty text.
  */
 export function objectText(resource: string | null): string {
   const object = objectOf(resource);

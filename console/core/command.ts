@@ -78,7 +78,7 @@ export function isOfProject(line: string): boolean {
 export function inProjectNamed(line: string, project: string): string {
   if (!isOfProject(line)) return line;
   const words = line.split(" ");
-  // Nothing after `--` is a flag, so the flag follows the program, the noun and the verb.
+  // Nothing after `--` is a flag. So if the line has `--`, the flag `--project` follows the verb.
   const at = words.includes("--") ? VERB_WORDS : words.length;
   return words.toSpliced(at, 0, flag("--project", project)).join(" ");
 }

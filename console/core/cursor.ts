@@ -12,7 +12,7 @@ export const TOP: Cursor = { index: 0, id: null };
 /**
  * Returns the cursor among the rows that the list has now. The cursor stays on its row. If the list no longer has this
  * row, the row that took its place gets the cursor.
- * @param idAt returns the id of a row, and null if the row was not read
+ * @param idAt - Returns the id of a row; null if the row was not read.
  */
 export function followed({ index, id }: Cursor, total: number, idAt: (index: number) => string | null): Cursor {
   const place = Math.max(0, Math.min(total - 1, index));
@@ -24,6 +24,7 @@ export function followed({ index, id }: Cursor, total: number, idAt: (index: num
       if (near >= 0 && near < total && idAt(near) === id) return { index: near, id };
     }
   }
-  // Until the row at this place is read, the row of the cursor may still be in a part that was not read.
+  // If the row at this place was not read, the cursor keeps its id: its row may be in a part of the list that was not
+  // read.
   return { index: place, id: there ?? id };
 }

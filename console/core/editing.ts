@@ -1,5 +1,5 @@
-// An edit of an object sends only the fields that the user changed. So it does not reverse the changes that other users
-// made while its form was open.
+// An edit of an object sends only the fields that the user changed. So the edit does not reverse changes that other
+// users made while the form was open.
 import type { Action, Field, Values } from "./action.ts";
 
 /** Returns the values with which a form opens. */

@@ -1,5 +1,5 @@
-// Filters a list by a search text of words that must all occur. `field:word` searches one field, and a `-` in front of
-// a word excludes its matches. Example: `state:failed -role:edge web`.
+// Filters a list by a search text. Every word of the text must occur in a row. `field:word` searches one field, and a
+// `-` in front of a word excludes its matches. Example: `state:failed -role:edge web`.
 
 export type Fields = Readonly<Record<string, string>>;
 

@@ -64,9 +64,10 @@ export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRo
 }
 
 /**
- * Returns what other users have changed since the start of the edit, in fields that the table does not show. `before`
- * are the rules from the start of the edit, and `after` are the server's rules. A rule that is in only one of them is
- * left out. The draft would reverse these changes, because its body has the values from the start of the edit.
+ * Returns what other users have changed since the start of the edit, in fields that the table does not show. The draft
+ * would reverse these changes, because its body has the values from the start of the edit. `before` are the rules from
+ * the start of the edit, and `after` are the server's rules. A rule that only one of the two lists contains is left
+ * out.
  */
 export function hiddenChangesOf(before: readonly FirewallRule[], after: readonly FirewallRule[]): string[] {
   const now = new Map(after.map((rule) => [rule.id, hiddenOf(rule)]));
@@ -85,9 +86,9 @@ function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): 
 /**
  * Returns the body of the PUT. `rules` are the rules from the start of the edit, and `now` are the server's rules.
  * Fields that the table does not show have their values from the start of the edit. Source ports and the ICMP type are
- * left out if the new protocol has none. The server checks the body. A rule without labels in the body
- * keeps the labels of the server's rule with the same name. So the body contains the labels of a renamed rule. The
- * labels come from `now`, because they can change during the edit.
+ * null if the new protocol has none. The server checks the body. If a rule in the body has no labels, it gets the
+ * labels of the server's rule with the same name. So the body contains the labels of a renamed rule. The labels come
+ * from `now`, because they can change during the edit.
  */
 export function bodyOf(rules: readonly FirewallRule[], now: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {

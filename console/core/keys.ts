@@ -30,7 +30,7 @@ addEventListener("keydown", (event) => {
   present = isBlocked(event) || isModified(event) ? "" : event.key;
 });
 
-/** @param isFor returns whether the keys act on this event. Without it, the keys act on the whole page. */
+/** @param isFor - Returns whether the keys act on an event. Without `isFor`, the keys act on the whole page. */
 export function useKeys(keys: Keys, isFor?: (event: KeyboardEvent) => boolean): void {
   const latest = useRef({ keys, isFor });
   latest.current = { keys, isFor };

@@ -8,7 +8,7 @@ import { words } from "./text.ts";
 /** An object: its kind, with underscores or hyphens, and its id. */
 export type Ref = { readonly scope: string; readonly id: string };
 
-/** Names change seldom, so they are read again after this time, in milliseconds. */
+/** Names seldom change, so they are read again only after this time, in milliseconds. */
 const FRESH_MS = 300_000;
 const SHORT_ID_CHARS = 8;
 
@@ -89,7 +89,7 @@ function objectPath({ scope, id }: Ref, others: readonly Ref[]): string | null {
   }
 }
 
-/** Returns the name that the search has for an id; null if it finds no such object. */
+/** Returns the name that the search has for an id; null if the search finds no object with this id. */
 async function foundName(id: string, signal: AbortSignal): Promise<string | null> {
   const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q: id, limit: 1 }, signal);
   return items.find((hit) => hit.id === id)?.name ?? null;

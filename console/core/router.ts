@@ -40,7 +40,7 @@ function mayShow(address: string): boolean {
 addEventListener("popstate", () => {
   const address = location.pathname + location.search;
   if (mayShow(address)) location_.value = address;
-  // The browser has already changed the address.
+  // The browser has already changed the address, so the page sets its own address again.
   else history.pushState(null, "", location_.peek());
 });
 addEventListener("beforeunload", (event) => {

@@ -54,7 +54,10 @@ export async function signIn(credential: Credential): Promise<void> {
   if (isFirst) store.clear();
 }
 
-/** Asks the server whether the page's user is still signed in. Throws a Refusal if no answer arrives. */
+/**
+ * Asks the server whether the page's user is still signed in. Throws a Refusal if the server refuses the request or
+ * does not answer.
+ */
 export async function checkUser(): Promise<void> {
   const who = await get<Whoami>(WHOAMI_PATH);
   // The user may have signed out during the request.
@@ -68,7 +71,7 @@ export function watchSessions(): void {
   });
 }
 
-/** Continues as this caller. If it is another user than before, the page is closed. */
+/** Continues as this caller. If the user or the tenant is not the same as before, the page is closed. */
 function enter(who: Whoami): void {
   if (session.peek() === "other") return;
   const before = me.peek();

@@ -5,7 +5,8 @@
 // Rules, each checked by a property test:
 // - Only one read of an entry runs at a time.
 // - A change that arrives during a read causes one further read.
-// - The store does not read an entry without readers, and aborts its running read.
+// - The store reads only entries with readers. When the last reader of an entry leaves, the store aborts a running
+//   read.
 // - If a read fails, the entry keeps the last good data.
 import { effect, type Signal, signal } from "@preact/signals";
 import { type Refusal, refusalOf } from "./client.ts";
@@ -29,7 +30,10 @@ export type Query<T> = {
 /** A reader's hold on an entry. */
 export type Held<T> = { readonly state: Signal<Read<T>>; hold(): () => void };
 
-/** Everything on screen is read again after this time, because notifications of changes can be lost. */
+/**
+ * Data on screen is read again after this time, unless its query sets another time. The reason is that notifications of
+ * changes can be lost.
+ */
 export const FRESH_MS = 30_000;
 /**
  * The number of entries that the store keeps. Beyond this number, it drops entries without readers, the oldest first.
@@ -48,7 +52,7 @@ type Entry = {
 
 export type Store = ReturnType<typeof createStore>;
 
-/** @param now returns the time in milliseconds */
+/** @param now - Returns the time in milliseconds. */
 export function createStore(now: () => number = Date.now) {
   const entries = new Map<string, Entry>();
 
@@ -105,7 +109,10 @@ export function createStore(now: () => number = Date.now) {
     };
   }
 
-  /** Returns the entry of a query. `hold` starts its read and returns the function that ends the hold. */
+  /**
+   * Returns the entry of a query. `hold` reads the entry if its data is missing or too old, and returns the function
+   * that ends the hold.
+   */
   function open<T>(query: Query<T>): Held<T> {
     const entry = entryOf(query);
     const hold = (): () => void => {

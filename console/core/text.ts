@@ -69,7 +69,7 @@ export function onlyWhile(noun: string, state: string, possible: readonly string
   return `The ${noun} is ${words(state)}; this is possible only while it is ${possible.map(words).join(" or ")}`;
 }
 
-/** Begins a sentence with a capital letter, except one that begins with a command. */
+/** Returns a sentence with a capital first letter. A sentence that begins with a command stays unchanged. */
 export function sentence(text: string): string {
   return /^(?:opsctl|tenantctl|nodeagent|booter)\b/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

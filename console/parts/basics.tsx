@@ -19,7 +19,7 @@ export function Link({ to, children, tabIndex, exact }: {
   readonly to: string;
   readonly children: ComponentChildren;
   readonly tabIndex?: number;
-  /** Marks the link as current only on its own page, not on the pages below it. */
+  /** Whether the link is marked as current only on its own page, and not on the pages below it. */
   readonly exact?: boolean;
 }) {
   const follow = (event: MouseEvent) => {
@@ -40,9 +40,9 @@ export function Link({ to, children, tabIndex, exact }: {
  */
 export function Problem({ refusal, lookedFor, isLate }: {
   readonly refusal: Refusal;
-  /** The object of the page with its kind: "node 0198c2f4". Explains that the object was not found. */
+  /** The object of the page with its kind: "node 0198c2f4". The message about a missing object contains this text. */
   readonly lookedFor?: string;
-  /** An earlier read succeeded, and the page still shows what it returned. */
+  /** Whether an earlier read succeeded. The page then still shows the data of that read. */
   readonly isLate?: boolean;
 }) {
   const isMissing = lookedFor !== undefined && refusal.status === 404 && refusal.message === NOT_FOUND;
@@ -63,7 +63,7 @@ export function Problem({ refusal, lookedFor, isLate }: {
   );
 }
 
-/** The lists of an operator's objects: the title and the address, by the first part of the address of one object. */
+/** The title and the address of each list of an operator, by the first part of the address of an object in the list. */
 const LISTS: Readonly<Record<string, readonly [string, string]>> = {
   audit: ["Audit", "/audit"],
   boot: ["Boot records", "/boot"],
@@ -81,7 +81,7 @@ const PROJECT_LISTS: typeof LISTS = {
   "webhooks": ["Webhooks", "webhooks"],
 };
 
-/** Returns the list of the objects to which the shown address leads; undefined without such a list. */
+/** Returns the list that contains the objects of the kind in the shown address; undefined if there is no such list. */
 function listHere(): readonly [string, string] | undefined {
   const [, kind = ""] = path.value.split("/");
   const ofAll = isOperator() || kind === "operations" ? LISTS[kind] : undefined;

@@ -21,7 +21,7 @@ type Props = {
   readonly cli: (values: Values) => string;
   readonly send: (values: Values, key: string) => Promise<Done | void>;
   readonly done: (done: Done) => void;
-  /** The request only reads. Its result is not shown if the user has left the form. */
+  /** Whether the request only reads. The result of such a request is not shown if the user has left the form. */
   readonly onlyReads?: boolean;
   /** Returns whether the user has left the form since it was sent. Default: whether another page is shown. */
   readonly hasLeft?: () => boolean;
@@ -37,8 +37,8 @@ type Props = {
 };
 
 /**
- * The user may leave the form while its request runs. Then the result is only shown as a message, because another page
- * or dialog may be open.
+ * The user may leave the form while its request runs. Then a message shows the result, because another page or dialog
+ * may be open.
  */
 export function Form(props: Props) {
   const { fields, button, title = button, isDangerous, cli, send, done, cancel, children, onValues, review } = props;
@@ -69,7 +69,7 @@ export function Form(props: Props) {
     askIfChanged();
     onValues?.(values.value);
   };
-  /** Called after the server has answered: the next attempt is a new request. */
+  /** Called once the outcome of a request is known: the next attempt is a new request. */
   const renewKey = () => (key.value = crypto.randomUUID());
   const submit = async (event: Event) => {
     event.preventDefault();

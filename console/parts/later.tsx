@@ -5,7 +5,7 @@ import { Heading } from "./basics.tsx";
 
 type Props = {
   readonly load: () => Promise<FunctionComponent>;
-  /** The code is for a part of a page, and the page has its own heading. */
+  /** Whether the code is for a part of a page. The page then has its own heading. */
   readonly isPart?: boolean;
 };
 

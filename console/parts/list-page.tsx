@@ -20,14 +20,17 @@ type Props<R> = {
   /** The noun for one row, used with counts: "job". */
   readonly noun: string;
   readonly query: Query<readonly R[]>;
-  /** The query reads at most this number of rows. */
+  /** The maximum number of rows that the query reads, and which rows these are. Absent if the query reads all rows. */
   readonly limit?: {
     readonly rows: number;
     readonly which: "newest" | "oldest" | "first";
     /** Explains how the user finds further rows. It is shown if the list may have more rows. */
     readonly others?: ComponentChildren;
   };
-  /** The part of the text in the address for which the query has not searched the rows. Default: the whole text. */
+  /**
+   * The part of the search text that the page must search for itself, because the query has not. Default: the whole
+   * text.
+   */
   readonly rest?: string;
   readonly columns: readonly Column<R>[];
   readonly idOf: (row: R) => string;
@@ -66,7 +69,7 @@ export function ListPage<R>(props: Props<R>) {
   const q = urlQuery.value.get("q") ?? "";
   const rest = props.rest ?? q;
   const isNarrowed = state !== "" || q !== "";
-  /** Whether the query has narrowed the rows. An answer without rows then does not mean that there are none. */
+  /** Whether the query has narrowed the rows. Then other rows may exist even if the answer has no rows. */
   const isNarrowedByQuery = rest !== q || (state !== "" && stateOf === undefined);
   const none = (
     <>

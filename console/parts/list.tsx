@@ -1,6 +1,5 @@
-// Shows a list of any length. Only the rows in sight and a few beside them are in the document, and only their windows
-// are read. For assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys
-// move in it.
+// Shows a list of any length. Only the rows in sight, and a few rows above and below them, are in the document. For
+// assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys move in it.
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -20,17 +19,17 @@ export type Column<R> = {
   /** Whether the list can be sorted by this column. */
   readonly sorts?: boolean;
   readonly isNumeric?: boolean;
-  /** The column is hidden on a narrow screen. */
+  /** Whether the column is hidden on a narrow screen. */
   readonly isWideOnly?: boolean;
-  /** CSS width of the column; without it, columns share the rest. */
+  /** CSS width of the column. Columns without a width share the remaining width. */
   readonly width?: string;
 };
 
 export type ListProps<R> = {
   readonly label: string;
   /**
-   * The list is a part of a page with other content. Its keys act only while it has the focus, so that the same keys
-   * can scroll the page. The keys of any other list act on the whole page.
+   * Whether the list is a part of a page with other content. The keys of such a list act only while the list has the
+   * focus, so that the same keys can scroll the page. The keys of any other list act on the whole page.
    */
   readonly isPart?: boolean;
   readonly columns: readonly Column<R>[];
@@ -45,7 +44,7 @@ export type ListProps<R> = {
   /** The actions of a row. Without `open`, Enter runs the first action. */
   readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
   readonly empty: ComponentChildren;
-  /** Called with the first row in sight when it changes. */
+  /** Called with the index of the first rendered row, when this index or the list changes. */
   readonly onFirst?: (first: number) => void;
   readonly selected?: ReadonlySet<string>;
   readonly onSelect?: (row: R) => void;

@@ -52,7 +52,10 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
 type Whole<R> = Shared<R> & {
   /** Returns whether to show a row, for example if it fits a filter above the list. */
   readonly keep?: (row: R) => boolean;
-  /** The part of the text in the address for which the server has not searched the rows. Default: the whole text. */
+  /**
+   * The part of the search text that the page must search for itself, because the server has not. Default: the whole
+   * text.
+   */
   readonly rest?: string;
 };
 

@@ -20,7 +20,10 @@ type Props = Ref & {
   readonly unnamed?: string;
 };
 
-/** The name of an object, or another text while the name is not known. Sends one request, so lists do not use it. */
+/**
+ * The name of an object, or another text while the name is not known. Each `Named` sends one request, so lists do not
+ * use this component.
+ */
 export function Named({ scope, id, others = [], unnamed = id }: Props) {
   const { data: name } = useQuery(nameQuery({ scope, id }, others));
   const to = openPageOf({ scope, id }, others);

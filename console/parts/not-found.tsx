@@ -3,7 +3,7 @@ import { fill, type Malformed } from "../core/path.ts";
 import { path } from "../core/router.ts";
 import { Heading, Link, WaysBack } from "./basics.tsx";
 
-/** @param wrong the malformed parameter of the address, if this is the reason */
+/** @param wrong - The malformed parameter of the address, if this is the reason. */
 export function NotFound({ wrong }: { readonly wrong?: Malformed }) {
   return (
     <>

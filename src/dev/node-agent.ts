@@ -69,9 +69,9 @@ export function startAgent(
   const driver = printedLine(/driver: (.*)/);
   const claimCode = printedLine(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
   const enrolled = printedLine(/(?:approved|enrolled)/i);
+  // Prevents unhandled rejections, because the scenario waits for these promises one after another.
   driver.catch(() => {});
   claimCode.catch(() => {});
-  // Prevents unhandled rejections, because the scenario waits for these promises one after another.
   enrolled.catch(() => {});
   return {
     /** The agent's driver: `qemu`, or `simulated` with the reason. */

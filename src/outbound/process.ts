@@ -43,7 +43,8 @@ function serve({ secret, port }: { readonly secret: string; readonly port: numbe
   server.listen(port, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 }
 
-// Ignores signals. The process exits when its standard input closes. The input also closes if the parent is killed.
+// Ignores SIGTERM and SIGINT. The process exits when its standard input closes. The input also closes if the parent is
+// killed.
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
 const input = createInterface({ input: process.stdin });

@@ -1,5 +1,6 @@
 // Finds the pools from which a floating IP or a NAT gateway can get its address: a fixed pool, one external subnet, or
-// the external subnets of a network pool in order. Networks that are reserved for other silos count as missing.
+// the external subnets of a network pool in order. External subnets and network pools that are reserved for other silos
+// count as missing.
 import type { Kysely } from "kysely";
 import { findExternalSubnets } from "../../actors/external-subnet/reads.ts";
 import { findNetworkPool } from "../../actors/network-pool/reads.ts";
@@ -16,7 +17,7 @@ type Db = Kysely<Database>;
 
 export type Wanted =
   | { readonly by: "family"; readonly family: AddressFamily }
-  /** With `family`, the source is only the address family of this network or pool. */
+  /** With `family`, only addresses of this family are used. */
   | { readonly by: "network" | "pool"; readonly id: string; readonly family?: AddressFamily };
 
 /**
@@ -43,7 +44,10 @@ export function wantedOf({ family, network_id, pool_id }: Named): Wanted[] {
   return set;
 }
 
-/** Returns the sources that the fields of a NAT gateway name. The family also applies to a network or a pool. */
+/**
+ * Returns the sources that the fields of a NAT gateway name. The family also limits a network or a pool. Without any
+ * field, the source is the public IPv4 pool.
+ */
 export function wantedOfGateway({ family, ...named }: Named): Wanted[] {
   const set = wantedOf(named);
   if (set.length === 0) return [{ by: "family", family: family ?? "v4" }];

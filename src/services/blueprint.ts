@@ -47,15 +47,18 @@ const NOTHING: Part = {
   provision_metadata: [],
 };
 
-/** Returns the image from which a job makes a data disk or a new boot disk; null for other jobs. */
+/**
+ * Returns the image from which a job makes a data disk or a new boot disk. Null for other jobs, for an empty disk, and
+ * for an image that does not exist.
+ */
 async function copiedImage({ findOne }: Deps, { kind: { kind, image_id } }: Job) {
   if (kind !== "create_disk" && kind !== "rebuild" || typeof image_id !== "string") return null;
   return await findOne(findImage, image_id);
 }
 
 /**
- * Returns the NICs and their subnets for a job that boots a machine. NICs may have been added or removed since the
- * machine stopped.
+ * Returns the NICs and their subnets for a job that boots an existing machine, and no fields for other jobs. NICs may
+ * have been added or removed since the machine stopped.
  */
 async function nicsPart({ findOne }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
   if (instance === null || !BOOTS.has(kind)) return {};

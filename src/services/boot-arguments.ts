@@ -8,7 +8,10 @@ import { bootArguments } from "../lib/net/boot-arguments.ts";
 
 type Machine = BootArguments & { readonly mac: string; readonly server_uuid: string | null };
 
-/** Returns the arguments of these machines, by MAC. */
+/**
+ * Returns a function that returns the arguments of one of these machines by its MAC. A MAC of no machine has no
+ * arguments.
+ */
 export async function findBootArguments(
   kysely: Kysely<Database>,
   machines: readonly Machine[],

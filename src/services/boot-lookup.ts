@@ -15,9 +15,9 @@ import { serialOf } from "../lib/ids/sysinfo-serial.ts";
 import { segmentOf } from "./admin-network.ts";
 
 /**
- * Returns the policy's decision about a machine and its declared data: the fields that the messages `seen`, `authorize`
- * and `rescue` share.
- * @param request the machine's request: its GUID, which encodes the service tag on some machines, and its relay.
+ * Returns the policy's decision about a machine, and the input for reserving its address. The messages `seen`,
+ * `authorize` and `rescue` contain this input.
+ * @param request - The machine's request: its GUID, which encodes the service tag on some machines, and its relay.
  *   Without a request, the relay of the last request is used.
  */
 export async function lookUp(kysely: Kysely<Database>, mac: string, request: Request | null = null) {

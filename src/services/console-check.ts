@@ -1,5 +1,5 @@
-// Decides which open consoles must end. A console ends if the caller lost its credential or permission, or if the
-// instance no longer has a running machine on the node.
+// Decides which open consoles must end. A console ends if the instance was deleted, moved, stopped or has failed, or if
+// the caller lost the credential or the permission. The log stays readable after the instance stops.
 import type { Kysely } from "kysely";
 import { type ConsoleInstance, findConsoleInstances } from "../../actors/console-session/reads.ts";
 import { refusalAt, refusalOf } from "../auth/authorization.ts";

@@ -27,7 +27,7 @@ export async function consoleInstance(deps: Pick<Deps, "kysely">, id: string): P
   return (await findConsoleInstances(deps.kysely, [id])).get(id) ?? NOT_FOUND;
 }
 
-/** Returns the node that must connect. */
+/** Returns the node that must connect; NOWHERE for an instance without a node. */
 export function nodeToDial({ host_cn_uuid }: ConsoleInstance): string {
   return host_cn_uuid ?? NOWHERE;
 }
@@ -92,7 +92,10 @@ type Read = {
   readonly limit_ms: number;
 };
 
-/** Reads the log or the screen of an instance from its node. Returns the fault if the node does not send it. */
+/**
+ * Reads the log or the screen of an instance from its node. Returns a fault if too many consoles are open, or if the
+ * node does not send the log or the screen.
+ */
 export async function readWhole(c: Ctx, deps: Deps, read: Read): Promise<Uint8Array<ArrayBuffer> | Fault> {
   const { instance, mode, bytes_max, weight, limit_ms } = read;
   const id = deps.newId();

@@ -1,6 +1,6 @@
-// Connects the two WebSockets of one console: the caller's and the node's. Each frame is passed on unchanged. The two
-// ends limit the unconfirmed bytes by the window rule (src/lib/console/window.ts), so this file never waits for a slow
-// end. If a sender breaks the rule, the console ends.
+// Connects the two WebSockets of one console: the caller's and the node's. Each frame is passed on unchanged, unless it
+// ends the console. The two ends limit the unconfirmed bytes by the window rule (src/lib/console/window.ts), so this
+// file never waits for a slow end. If a sender breaks the rule, the console ends.
 import { CONSOLE_BUFFER_BYTES_MAX, CONSOLE_FRAME_BYTES_MAX } from "../contract/limits.ts";
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";

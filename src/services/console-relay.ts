@@ -1,6 +1,7 @@
-// Manages the consoles of this process. A caller's socket waits here until the node connects to this process, whose
-// address is in the console call. Therefore the bytes of a console pass through only one process, even if the node
-// polls another process (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed interval.
+// Manages the consoles of this process. A caller's socket waits here until the node connects to this process. The
+// address of this process is in the console call. Therefore the bytes of a console pass through only one process, even
+// if the node polls another process (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed
+// interval.
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import {
   type CheckedConsole,
@@ -18,7 +19,10 @@ export type ConsoleRelay = {
   isWaiting(id: string, cn: string): boolean;
   /** Connects the node to the caller that waits. Closes the node's socket if no caller waits any more. */
   meet(dialled: DialledConsole, node: ServerSocket): void;
-  /** Checks all consoles now if `changed` returns true for the instance of one of them. */
+  /**
+   * Checks all consoles now if `changed` returns true for the instance of one of them. Does nothing while another check
+   * runs.
+   */
   nudge(changed: (instance_id: string) => boolean): void;
   /** Ends all consoles with this message. A console that is opened later ends at once. */
   close(message: string): void;

@@ -27,7 +27,9 @@ export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   }
 }
 
-/** Returns the id of a retry. It contains the time of the first id, because ids are stored by day. */
+/**
+ * Returns the id of a retry. It contains the time of the first id, because the stored ids are in one partition per day.
+ */
 function idOfTry(id: string, tries: number): string {
   const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
   return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;

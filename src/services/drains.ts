@@ -12,7 +12,7 @@ export const pause = () => new Promise<void>((wake) => setTimeout(wake, 0));
 
 /**
  * Previews the drain of a node; NOT_FOUND for an unknown node.
- * @param avoided nodes that must not be targets; the node itself is never a target
+ * @param avoided - Nodes that must not be targets. The node itself is never a target.
  */
 export async function previewOf(
   deps: Deps,

@@ -1,4 +1,4 @@
-// Checks whether the firewall of a VPC passes a packet, and which rule decides.
+// Determines whether the firewall of a VPC passes a packet, and which rule decides.
 import type { FirewallCheck, FirewallCheckQuery } from "../contract/firewall.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
 import type { FirewallRule, Vpc } from "../contract/network.ts";

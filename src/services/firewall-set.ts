@@ -24,7 +24,7 @@ const COLUMNS = [
 
 /**
  * Returns the changes that turn `rules` into the set, or the 400 for a name that occurs twice.
- * @param newId returns the id of a new rule by its name
+ * @param newId - Returns the id of a new rule by its name.
  */
 export function firewallDifference(
   vpc: Vpc,

@@ -18,9 +18,15 @@ export type Asked = {
 };
 
 export type JobClaims = {
-  /** Answers a claim when it arrives: as `next` if the node has work, otherwise with NOTHING_TO_DO. */
+  /**
+   * Answers a claim when it arrives. Does the same as `next` if the node has work, or if the agent has forgotten a
+   * claimed job. Otherwise returns NOTHING_TO_DO. Returns a Fault if the node is not approved.
+   */
   first(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
-  /** Claims the next job of a node that has work, and lists the consoles that the node must open. */
+  /**
+   * Returns the tombstones, a job and the console calls of a node. The job is one that the agent has forgotten, or else
+   * the next pending job, which is then claimed.
+   */
   next(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
 };
 

@@ -45,8 +45,9 @@ async function recordsOf(db: Db, nodes: readonly string[]): Promise<ReadonlyMap<
 }
 
 /**
- * Plans the upgrades of the nodes with the label, in the order of their hostnames. Nodes that already run the image,
- * are not approved or cannot be upgraded are listed separately.
+ * Plans the upgrades of the nodes with the label, in the order of their hostnames. Nodes that are up to date, are not
+ * approved or cannot be upgraded are listed separately. A node that runs the image is not up to date if a drain left it
+ * cordoned, or if its boot record has another image.
  */
 export async function labelUpgradePlan(
   deps: Deps,

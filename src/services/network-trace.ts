@@ -1,5 +1,5 @@
 // Follows the first packet of a connection from an instance, from node to node. Each node answers from the network
-// document that it has applied. The control plane only finds the next node.
+// document that it has applied. The control plane finds the next node and writes the summary.
 import { findCn } from "../../actors/cn/reads.ts";
 import { findFirewallRule } from "../../actors/firewall-rule/reads.ts";
 import { findNicOfAddress } from "../../actors/floating-ip/reads.ts";

@@ -1,6 +1,6 @@
 // Creates an API key for the caller or for a tenant. A credential cannot create a key with more permissions than its
 // own. A key with an expiry cannot create a key that expires later than itself (docs/reliability.md, S-48). A session
-// may create a key without an expiry, because the user can renew the session anyway. A session of the web console that
+// may create a key without an expiry, because the user can log in again at any time. A session of the web console that
 // a key opened has the limits of the key.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
@@ -60,8 +60,8 @@ function isTenantScope(scope: KeyScope): boolean {
 }
 
 /**
- * Returns the expiry of the new key. The default is the expiry of the key that makes the request. The default is null
- * if there is no such key, or if the key has no expiry.
+ * Returns the expiry of the new key, or the 400 for an expiry after the expiry of the key that makes the request. The
+ * default is the expiry of that key, or null if no key makes the request or the key has no expiry.
  */
 function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
@@ -74,7 +74,7 @@ function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey):
 
 /**
  * Returns the 403 for a caller whose key expires, because the user or password that the caller creates would outlive
- * the key.
+ * the key. Returns null for other callers.
  */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_expires_at === null) return null;

@@ -22,8 +22,8 @@ import { nodeFindings } from "../lib/node-doctor/node-findings.ts";
 type Db = Kysely<Database>;
 
 /**
- * How many of the node's newest operations are checked. Older operations that are stuck appear only in the list of
- * operations.
+ * The number of the node's newest operations that are checked. Older operations that are stuck appear only in the list
+ * of operations.
  */
 const OPERATIONS_READ = 20;
 
@@ -42,7 +42,7 @@ export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagn
 
 /**
  * Returns the findings about the machine of a boot record. If the record is bound to a node, these are the findings of
- * the node's diagnosis. Otherwise they say why the machine cannot enrol.
+ * the node's diagnosis. Otherwise they say why the machine is not usable.
  */
 export async function diagnoseRecord(db: Db, record: BootRecord): Promise<BootDiagnosis> {
   const { mac, state, server_uuid } = record;

@@ -157,8 +157,9 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
   }
 
   /**
-   * Returns the origin of this server as the browser sees it: https, because the cookies work only over HTTPS. On the
-   * server's machine, where the cookies also work over HTTP, the origin of a server without TLS is http.
+   * Returns the origin of this server as the browser sees it: https, because the cookies work only over HTTPS. If the
+   * host is localhost or a loopback address, the cookies also work over HTTP. Then the origin of a server without TLS
+   * is http.
    */
   function originAt(host: string): string {
     const name = URL.parse(`http://${host}`)?.hostname ?? "";

@@ -14,7 +14,7 @@ type Db = Kysely<Database>;
 export type SnapshotOptions = {
   /** Default: the database's clock. */
   readonly now?: Date;
-  /** Seconds after which a summary of a node's load is stale. Default: always stale. */
+  /** Seconds after which a summary of a node's load is stale. Default: 0, which makes every summary stale. */
   readonly load_stale_s?: number;
 };
 
@@ -27,7 +27,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
 /** The rows of a snapshot. snapshotOf() determines which load summaries are stale. */
 export type NodesToPlace = readonly NodeRow[];
 
-/** @param now default: the database's clock */
+/** @param now - Default: the time by the database's clock. */
 export async function nodesToPlace(db: Db, now?: Date): Promise<NodesToPlace> {
   const at = sql<Date | null>`${now?.toISOString() ?? null}::timestamptz`;
   return (await sql<NodeRow>`select * from nodes_to_place_2(${at})`.execute(db)).rows;
@@ -178,7 +178,7 @@ function groupOf(id: string) {
       from placement_group g where g.id = ${sql.raw(id)})`;
 }
 
-/** Finds a placement group with its instances. A group of another project counts as missing. */
+/** Finds a placement group with its instances. With `project_id`, a group of another project counts as missing. */
 export async function findGroup(
   db: Db,
   { id, project_id }: { readonly id: string; readonly project_id?: string },

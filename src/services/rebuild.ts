@@ -20,8 +20,8 @@ export type Asked = {
 };
 
 /**
- * Returns the message. Returns 404 if the instance or the image is missing, or if the caller may not use the image. An
- * instance may always be rebuilt from its own image.
+ * Returns the message, or the 404 if the instance or the image is missing. Also returns the 404 if the body names
+ * another image than the instance's own and the caller may not use that image.
  */
 export async function rebuildOf(
   deps: Pick<RouteDeps, "findOne" | "settings">,

@@ -15,9 +15,9 @@ type Vm = { readonly state: string; readonly identity: string | null; readonly r
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
 /**
- * Sends one message for each instance whose VM is missing or differs from the instance's record. For a missing VM,
- * sends no more than MISSED_REPORTS_MAX messages in succession. A report that is repeated, or older than the last
- * report, changes nothing.
+ * Sends one message for each instance whose VM is missing, is back after it was missing, or has another state than the
+ * instance's record. For a missing VM, sends no more than MISSED_REPORTS_MAX messages in succession. A report that is
+ * repeated, or older than the last report, changes nothing.
  */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
@@ -58,7 +58,7 @@ function vmOf(value: unknown): Vm | null {
   };
 }
 
-/** Returns the node's text for the tenant, without control characters; null if nothing remains. */
+/** Returns the node's text for the tenant, shortened and without control characters; null if nothing remains. */
 function oneLine(text: string): string | null {
   const line = text.replace(/\p{Cc}+/gu, " ").trim().slice(0, JOB_REASON_CHARS_MAX);
   return line === "" ? null : line;

@@ -17,7 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Returns the functions that read settings. Throws when a variable in `env` has a value that its setting does not
  * allow.
- * @param readStored reads the stored values by their keys
+ * @param readStored - Reads the stored values by their keys.
  */
 export function createSettings(readStored: () => Promise<StoredSettings>, env: Environment) {
   const shadowing = new Map<SettingKey, unknown>();

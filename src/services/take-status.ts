@@ -9,7 +9,7 @@ import { splitMetrics } from "./reported-metrics.ts";
 type Deps = Pick<RouteDeps, "byKey" | "mint" | "newId" | "send" | "signals">;
 
 /**
- * Returns null when the report is stored. If too many signals are queued, drops the report or its metrics and returns a
+ * Returns null if the report is stored. If too many signals are queued, drops the report or its metrics and returns a
  * 503.
  */
 export async function takeStatus(c: Ctx, deps: Deps, given: unknown): Promise<Fault | null> {

@@ -1,7 +1,7 @@
 // Computes the SHA-256 of each upload while its parts arrive, so that finishing a large upload does not read it again.
 // A stored part never changes, and every part before the last one has the full size. Therefore the digest of the first
-// bytes stays valid. A process reads parts from the store if it has not seen them. This happens after a restart, or if
-// another process received the parts.
+// bytes stays valid. A process reads parts from the store if it has not seen them. This happens after a restart, if
+// another process received the parts, or if the digest was dropped.
 import { createHash, type Hash } from "node:crypto";
 import { IMAGE_PART_BYTES } from "../contract/limits.ts";
 import type { ImageStore } from "../image-store/store.ts";
@@ -46,7 +46,7 @@ export function createUploadDigests(read: ImageStore["read"]): UploadDigests {
     return done;
   }
 
-  /** Reads stored parts up to a position, at most `parts_max`. Returns false if a part is missing. */
+  /** Reads stored parts up to a position, at most `parts_max`. Returns false if a part is missing or too short. */
   async function catchUp(id: string, progress: Progress, to: number, parts_max: number): Promise<boolean> {
     for (let parts = 0; progress.position < to && parts < parts_max; parts += 1) {
       const bytes = await read(id, progress.position / IMAGE_PART_BYTES);

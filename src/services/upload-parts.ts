@@ -36,9 +36,9 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
     const { id } = upload;
     const place = placeOfPart(upload, { from, bytes: bytes.length });
-    // If `place` is a Fault, the part cannot be stored now. The actor must then get no message about the part.
-    // Otherwise, if the previous part has arrived meanwhile, the actor would accept a part whose bytes are not stored.
-    // A stored part never changes: `write` compares a repeated part with it.
+    // If `place` is a Fault, the part cannot be stored now, and the actor gets no message about the part. The previous
+    // part may have arrived meanwhile. A message would then make the actor accept a part whose bytes are not stored. A
+    // stored part never changes: `write` compares a repeated part with it.
     if (typeof place !== "string") return place;
     if (!(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });

@@ -1,8 +1,9 @@
 // Does the background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a
-// commit of this process makes a tell or a timer due, the work begins at once (follow). A pass does all work that is
-// due, except maintenance. It also does work that was not done because of an error, or because a process ended. Every
+// commit of this process makes a tell or a timer due, the work begins at once (follow). A pass does the work that any
+// process made due, except maintenance. So it also does work that an error or the end of a process interrupted. Every
 // pass is idempotent, so any number of processes may run passes. The loop of a running process starts passes and
-// maintenance. A call from outside can also start a pass, such as the cron entry of a host that stops idle processes.
+// maintenance. A call from outside can also start a pass, for example from a cron entry if the host stops idle
+// processes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -56,7 +57,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let forgetting: Promise<void> | null = null;
   /** The sagas that run because a commit made them due. `again` is true if a later commit made the saga due again. */
   const advancing = new Map<string, { again: boolean }>();
-  /** The work that was started after commits of this process and has not ended. */
+  /** The work that began after commits of this process and has not ended. */
   const following = new Set<Promise<void>>();
 
   /** Runs one pass over all due work. An error in one part does not stop the others. */
@@ -128,7 +129,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
 
   /**
    * Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back.
-   * Returns whether the saga made progress.
+   * Returns false if no tick was sent, or if a full queue refused the first tick.
    */
   async function advance(ref: ActorRef): Promise<boolean> {
     for (let before: LoadedActor["state"] = null;;) {
@@ -147,7 +148,10 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Does at once the work that a commit of this process made due: its tells, its sagas and its other timers. */
+  /**
+   * Does at once the work that a commit of this process made due: its tells, its sagas and its other timers. If the
+   * tells are known only in the database, requests a pass instead of delivering them.
+   */
   function follow({ tells, due }: Committed): void {
     if (stopped) return;
     if (tells === null) nudge();

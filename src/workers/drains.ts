@@ -21,7 +21,9 @@ export type DrainsOptions = {
 const EVERY_MS = 1_000;
 
 export function createDrains({ running, begin, end, ports }: DrainsOptions) {
-  /** The refused migrations that this process has seen, by drain and instance. After a crash, the count begins at 0. */
+  /**
+   * The refused migrations that this process has seen, by drain and instance. After a restart, the counts begin at 0.
+   */
   let refused = new Map<string, Map<string, Refusal>>();
 
   async function pass(): Promise<void> {

@@ -1,9 +1,9 @@
-// Summarizes the nodes' capacity reports for placement. Every process tries to do this in each interval. The database
-// lets only one process do the work.
+// Summarizes the load of nodes and instances, and deletes old rows. Every process runs a pass in each interval. The
+// database lets only one process summarize.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** Runs one pass, unless a process has run a pass within half of the interval. */
+  /** Runs one pass. It summarizes nothing if a process has done this within half of the interval. */
   pass(): Promise<void>;
   /** Runs a pass in each interval. The first pass runs after one interval. */
   start(): void;
@@ -12,8 +12,8 @@ export type LoadMaterializer = {
 
 export type LoadOptions = {
   /**
-   * Summarizes the nodes' last reports, unless a process has done this within half of the interval. Ends early once
-   * `stopped` returns true.
+   * Summarizes the load, unless a process has done this within half of the interval, and deletes old rows. Ends early
+   * once `stopped` returns true.
    */
   readonly materialize: (interval_s: number, stopped: () => boolean) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;

@@ -46,7 +46,7 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
    * node once.
    */
   let of_round = new Map<string, number>();
-  /** The last gateway that the present round has read. The next pass continues after it. */
+  /** The last gateway that the present round has read. The next pass continues after it. Null begins a new round. */
   let after: string | null = null;
 
   async function pass(): Promise<void> {
@@ -75,7 +75,8 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
     const nodes = (await candidates(CN_LIVE_S, tags)).map((node) => ({ ...node }));
     for (const { id, nic_tag, barred, left_at } of free) {
       const eligible = nodes.filter((node) => node.nic_tag === nic_tag && !barred.includes(node.server_uuid));
-      // On such a node the gateway ends the floating IPs, so other nodes are better.
+      // If a node in `last` ran the gateway, nothing would answer for the node's floating IPs. So all other nodes come
+      // first.
       const last = new Set(eligible.length > 1 ? await floating(id) : []);
       const rank = ({ server_uuid }: Candidate) => last.has(server_uuid) ? 1 : 0;
       const [best] = eligible.sort((a, b) => rank(a) - rank(b) || a.gateways - b.gateways);

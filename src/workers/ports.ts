@@ -5,8 +5,8 @@ import { uuid7 } from "../lib/ids/uuid7.ts";
 
 /**
  * Returns the ports of a production process.
- * @param report receives failures that no caller waits for
- * @param now_ms the time for new ids; a server passes the database's time
+ * @param report - Receives failures of work that no caller waits for.
+ * @param now_ms - Returns the time for new ids. A server passes the database's time.
  */
 export function productionPorts(report: Ports["report"] = () => {}, now_ms: () => number = Date.now): Ports {
   return {

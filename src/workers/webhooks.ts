@@ -36,7 +36,10 @@ export type WebhooksOptions<Attempt extends Claimed> = {
 
 /** The pause between two passes. An event usually waits no longer than this before it is sent. */
 const EVERY_MS = 1_000;
-/** The maximum number of deliveries that a process sends to a webhook before it serves another webhook. */
+/**
+ * The maximum number of deliveries that a process sends during one claim of a webhook, so that other webhooks also get
+ * a turn.
+ */
 const IN_A_ROW = 100;
 
 export function createWebhooks<Attempt extends Claimed>(
@@ -100,8 +103,8 @@ export function createWebhooks<Attempt extends Claimed>(
 }
 
 /**
- * Returns the pause before the next attempt in seconds. The longest pause doubles with each attempt, up to
- * WEBHOOK_PAUSE_S_MAX. At least half of it is waited; the rest is random.
+ * Returns the pause before the next attempt in seconds. The longest possible pause doubles with each attempt, up to
+ * WEBHOOK_PAUSE_S_MAX. The pause is random, from half of the longest pause to the longest pause.
  * @param attempts the number of earlier attempts
  * @param chance a random number from 0 to 1
  */

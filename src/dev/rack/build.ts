@@ -9,7 +9,7 @@ import { ROOT } from "../environment.ts";
 import { BUILD_FOLDER } from "./plan.ts";
 import { must } from "./processes.ts";
 
-/** Folders and files that the release or the image contains. */
+/** The source folders and files of the release and the image. */
 const SOURCES = ["actors", "booter", "cli", "console", "index-builder", "migrations", "nodeagent", "src", "deno.lock"];
 const KEY = join(BUILD_FOLDER, "release.key");
 
@@ -42,7 +42,7 @@ async function built(mark: string, build: () => Promise<void>, sources: readonly
 const task = (script: string, ...argv: readonly string[]) =>
   must([process.execPath, "run", "-A", join(ROOT, script), ...argv]);
 
-/** Returns the folder of a release. */
+/** Returns the folder of a release: the given one, or a release that this function builds if needed. */
 export async function builtRelease(given: string | undefined): Promise<string> {
   if (given !== undefined) return resolve(given);
   const folder = join(BUILD_FOLDER, "release");
@@ -54,7 +54,10 @@ export async function builtRelease(given: string | undefined): Promise<string> {
   return folder;
 }
 
-/** Returns the folder of a node image, whose name is the stamp. */
+/**
+ * Returns the folder of a node image: the given one, or an image that this function builds if needed. The folder's name
+ * is the stamp.
+ */
 export async function builtImage(given: string | undefined): Promise<string> {
   if (given !== undefined) return resolve(given);
   const folder = join(BUILD_FOLDER, "image");

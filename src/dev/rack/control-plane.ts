@@ -13,7 +13,10 @@ const ENV_FILE = "etc/berth/control-plane.env";
 const KEYS_FILE = "etc/berth/control-plane.keys";
 const CACHE = "/var/cache/berth-control-plane";
 const STATE = "/var/lib/berth-control-plane";
-/** Sets the same variables as the unit's Environment= and its two files, which only root may read. */
+/**
+ * Starts a server process. Sets the same variables as the unit's Environment= and its two files, which only root may
+ * read.
+ */
 const START = `set -eu
 set -a; . /${ENV_FILE}; . /${KEYS_FILE}; set +a
 export DENO_DIR=${CACHE} DENO_NO_UPDATE_CHECK=1 NO_COLOR=1 PORT="$1" BERTH_RELAY_URL="$2"
@@ -21,7 +24,7 @@ umask 077
 exec setpriv --reuid berth --regid berth --init-groups --no-new-privs --bounding-set=-all /usr/lib/berth/bin/start`;
 const LIMIT_MS = 180_000;
 
-/** The file of the proxy's certificate, in the rack's folder and in the rack's Debian. */
+/** A copy of the proxy's certificate in the rack's folder. Programs on this machine and the BMCs use this copy. */
 export const CERTIFICATE = at("proxy.pem");
 
 const AS_POSTGRES = { space: "control", user: "postgres" } as const;

@@ -156,7 +156,7 @@ try {
   await rack();
   process.exit(0);
 } catch (error) {
-  // The signal's own handler removes the rack, which makes the running step fail, and then ends the process.
+  // The running step failed because the signal handler is removing the rack. The handler then ends the process.
   if (stopping) await new Promise(() => {});
   console.error(`rack: ${error instanceof Error ? error.message : String(error)}`);
   if (options.keep || was_running) console.error("The rack is still running. `task rack --down` removes it.");

@@ -1,4 +1,5 @@
-// An operator creates a tenant and a key for it. The tenant builds a network with this key and deletes it again.
+// An operator creates a tenant and a key for it. The tenant builds a network with this key, and deletes the network at
+// the end.
 import { check, executable, idOf, type Run, say } from "../stage.ts";
 import { type MachinePlace, tenantMachine } from "./tenant-machine.ts";
 

@@ -49,7 +49,10 @@ export function controlText(control: ConsoleControl): string {
   return JSON.stringify(control);
 }
 
-/** Parses a text frame. Returns null if it is not a control message. */
+/**
+ * Parses a text frame. Returns null if the text is too long, is not a control message, or is a message of an unknown
+ * type.
+ */
 export function parseControl(text: string): ConsoleControl | null {
   if (text.length > CONSOLE_CONTROL_BYTES_MAX) return null;
   const value = parsed(text);

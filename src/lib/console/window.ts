@@ -8,7 +8,7 @@ export type SendWindow = {
   /** Returns how many bytes may be sent now. */
   room(): number;
   sent(bytes: number): void;
-  /** Returns false if the receiver confirmed more than was sent. */
+  /** Returns false if the receiver confirmed more bytes than are unconfirmed. */
   confirmed(bytes: number): boolean;
 };
 
@@ -27,8 +27,8 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
 }
 
 /**
- * The receiver confirms after this fraction of the window. So the sender can send more data before the confirmation
- * arrives.
+ * The receiver confirms when it has read this fraction of the window. So the sender does not stop while the
+ * confirmation is on its way.
  */
 const CONFIRMED_AT = 1 / 4;
 

@@ -18,7 +18,7 @@ const BSD_LINE = /^([A-Z0-9-]{2,16}) \(([^()]{1,255})\) = ([0-9a-fA-F]{32,128})$
 
 /**
  * Parses one line of a gnu or bsd list and converts the hash to lower case.
- * @param line without white space at its end
+ * @param line - One line, without white space at its end.
  */
 export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: DigestAlgorithm): ChecksumLine {
   if (format === "gnu") {

@@ -1,6 +1,6 @@
 // Computes the sha512-crypt password hash of Unix systems (`$6$`), always with the default of 5,000 rounds. Hashes that
-// set their own number of rounds are rejected: checking a password against such a hash could take a machine hours.
-// docs/reliability.md S-20.
+// set their own number of rounds are rejected: checking a password against such a hash could take a machine hours
+// (docs/reliability.md, S-20).
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "../../contract/limits.ts";
@@ -9,8 +9,8 @@ const ALPHABET = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const DIGEST_BYTES = 64;
 
 /**
- * Returns whether a hash may be stored: `$6$salt$hash`, with a salt of 1 to 16 and a hash of 86 characters of
- * ./0-9A-Za-z.
+ * Returns whether a hash may be stored: `$6$salt$hash`, with a salt of 1 to 16 characters and a hash of 86 characters,
+ * all of ./0-9A-Za-z.
  */
 export function isSha512Crypt(hash: string): boolean {
   // 64 bytes encode as 85 characters and two more bits, so the last character is one of four.

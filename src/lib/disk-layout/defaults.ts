@@ -3,7 +3,9 @@
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** Disks above this size take long to rebuild, so the layout gets more parity. */
+/**
+ * Disks above this size take long to rebuild. More than 7 such disks get the same layout as more than 16 smaller disks.
+ */
 const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**

@@ -16,7 +16,9 @@ export type DiskRoles = {
 /** A solid state class becomes the log only if it has fewer disks than this. */
 const LOG_DISKS_BELOW = 5;
 
-/** @param cache whether to use the remaining classes as caches; false leaves them unused. Has no effect on the log */
+/**
+ * @param cache - Whether to use the remaining classes as caches; false leaves them unused. Has no effect on the log.
+ */
 export function diskRoles(disks: readonly Disk[], cache: boolean): DiskRoles {
   const classes = sizeClasses(disks).map(inOrder).sort((a, b) => a.disks[0]!.size_bytes - b.disks[0]!.size_bytes);
   const spinning = classes.filter((one) => !one.solid_state);

@@ -1,5 +1,5 @@
 // Formats and parses API keys. They have the form opsk_LOOKUP_SECRET. Both parts are base64url, whose alphabet includes
-// the underscore. Therefore a key is parsed by position and not split at underscores. docs/wire.md, "Credentials".
+// the underscore. Therefore a key is parsed by position and not split at underscores (docs/wire.md, "Credentials").
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../contract/limits.ts";
 
 const PREFIX = "opsk_";

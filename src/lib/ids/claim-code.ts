@@ -1,5 +1,5 @@
-// Creates and parses claim codes. A claim code has six characters of Crockford base32 and is shown as XXX-XXX.
-// docs/nodes.md, "The claim-code path".
+// Creates and parses claim codes. A claim code has six characters of Crockford base32 and is shown as XXX-XXX
+// (docs/nodes.md, "The claim-code path").
 import { CLAIM_CODE_CHARS } from "../../contract/limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -77,11 +77,11 @@ export type Build = {
 };
 /** The content of a release, archive or alias file: the builds of a release, newest first. */
 export type BuildList = { readonly distro: string; readonly release: string; readonly builds: readonly Build[] };
-/** v1/index.json. */
+/** The content of v1/index.json. */
 export type DistroList = { readonly distros: readonly DistroSummary[] };
 /** A current build with its distro and release. */
 export type Image = { readonly distro: DistroSummary; readonly release: Release; readonly build: Build };
-/** v1/images.json. */
+/** The content of v1/images.json. */
 export type ImageList = { readonly images: readonly Image[] };
 
 /**

@@ -56,7 +56,7 @@ const ARCHITECTURES: ReadonlyMap<number, string> = new Map([
   [28, "RISC-V 64-bit UEFI HTTP"],
 ]);
 
-/** Returns the name of an architecture; the number itself if it has no name here. */
+/** Returns the name of an architecture; its number if it has no name here, and `unknown` for null. */
 export function architectureText(arch: number | null): string {
   if (arch === null) return "unknown";
   return ARCHITECTURES.get(arch) ?? `number ${arch}`;

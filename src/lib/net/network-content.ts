@@ -50,7 +50,10 @@ export type ContentRoute = {
   readonly destination: string;
   readonly target_kind: "blackhole" | "reject" | "nat_gateway";
   readonly nat_gateway_id: string | null;
-  /** The node of the NAT gateway. */
+  /**
+   * The node of the NAT gateway. Null if the target is not a gateway, if the gateway has no node, or if the gateway is
+   * of the other family.
+   */
   readonly host_cn_uuid: string | null;
 };
 
@@ -157,7 +160,8 @@ function firstAddress(block: string): string | null {
 function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | null>): DocumentRouteTarget {
   if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
   const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
-  // If no node runs the gateway now, or the gateway is of the other family, the sender gets an ICMP error.
+  // The sender gets an ICMP error if no node runs the gateway now, if the gateway's node has no underlay address, or if
+  // the gateway is of the other family.
   if (!underlay_address) return { kind: "reject" };
   return { kind: "nat_gateway", underlay_address, nat_gateway_id: route.nat_gateway_id };
 }

@@ -1,5 +1,5 @@
 // Names the pools of public addresses: one fixed pool per family, and the pools of external subnets. An external subnet
-// whose block equals a fixed pool's block uses that pool. docs/networking.md.
+// whose block equals a fixed pool's block uses that pool (docs/networking.md).
 import { type Fault, fault } from "../../contract/fault.ts";
 import type { AddressFamily } from "../../contract/enums.ts";
 import { PUBLIC_BLOCKS } from "../../contract/limits.ts";
@@ -28,8 +28,8 @@ export function isShared(family: AddressFamily, block: string): boolean {
 }
 
 /**
- * @param what names the pool in the error text
- * @param family the only family that the request can use, if it names one
+ * @param what - The name of the pool, for the error text.
+ * @param family - The family that the request names. Absent if the request names no family.
  */
 export function poolExhausted(what: string, family?: AddressFamily): Fault {
   const address = family === undefined ? "address" : `${family} address`;

@@ -37,7 +37,7 @@ export function machineFindings(record: BootRecord, site: SiteFacts, client: Boo
   ];
 }
 
-/** Lists why the machine of this record cannot enrol. */
+/** Lists why the machine of this record cannot enrol, and warns about a rescue. */
 export function enrollingFindings(record: BootRecord, site: SiteFacts): Finding[] {
   const { mac, state } = record;
   switch (state) {

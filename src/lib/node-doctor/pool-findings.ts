@@ -1,4 +1,5 @@
-// Finds the pools that a node reports as damaged. An agent may report any JSON, so anything unknown is ignored.
+// Finds the pools that a node reports as damaged. An agent may report any JSON, so a pool without a status text is
+// ignored.
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 import { warns } from "./finding.ts";

@@ -26,7 +26,7 @@ export type LabelDrainNext =
  * has failed or was refused, no other drain begins. The answer depends only on the arguments, and the drains begin in
  * the order of the nodes. Therefore two processes that read the state at different times begin the same drains. No more
  * than `max_unavailable` drains ever run at the same time.
- * @param refusals why the drain of a node was refused, by node
+ * @param refusals - The reasons of refused drains, by node.
  */
 export function nextOfLabelDrain(
   nodes: readonly DrainedNode[],

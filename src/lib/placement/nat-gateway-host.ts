@@ -33,7 +33,10 @@ export type Part = { readonly rows_max: number; readonly after: string | null };
 /** A node that may run gateways on a NIC tag, and the number of gateways that it runs. */
 export type Candidate = { readonly server_uuid: string; readonly nic_tag: string; readonly gateways: number };
 
-/** The conditions of a node that may run a gateway, in the order of the check. */
+/**
+ * The conditions of a node that may run a gateway, in the order of the check. Each text describes the nodes that do not
+ * meet the condition.
+ */
 const CONDITIONS = {
   state: "not approved",
   role: 'without role "edge" or "both"',

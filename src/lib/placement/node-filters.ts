@@ -28,17 +28,16 @@ export const roleMatches: Filter = ({ role }, request) =>
 export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }) =>
   reserved ? reject(because("an operator reserved it", reserved_reason)) : ACCEPT;
 
-/** cn-not-cordoned: no operator has cordoned the node. */
+/** cn-not-cordoned: the node is not cordoned. */
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
-/** The cordon reason of a node that is being drained or evacuated. */
+/**
+ * The reason with which a drain, an evacuation or an upgrade cordons its node. It stays until the node is uncordoned.
+ */
 export const DRAIN = "drain";
 
-/**
- * cn-not-evacuating: the node is not being drained or evacuated. A drain or an evacuation cordons its node with the
- * reason DRAIN.
- */
+/** cn-not-evacuating: the node is not cordoned with the reason DRAIN. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 

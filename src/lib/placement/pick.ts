@@ -1,5 +1,5 @@
-// Ranks the nodes for an instance, best first, and reports why the other nodes were rejected. The same snapshot and
-// request always give the same result. The result is a proposal; the commit checks the capacity again
+// Ranks the nodes for an instance, best first, and reports why the other nodes were rejected. The same snapshot,
+// request and profile always give the same result. The result is a proposal; the commit checks the capacity again
 // (guard_cn_has_room).
 import type { ExplainReport, NodeReport, ScorerResult } from "../../contract/placement.ts";
 import { PLACEMENT_SCORERS } from "../../contract/enums.ts";
@@ -43,7 +43,7 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 /**
  * Returns the candidates of a retry: some of the best nodes, in an order that depends on the instance. Therefore new
  * instances that competed for the same nodes do not all try the same nodes next.
- * @param among the number of best nodes from which the candidates are taken
+ * @param among - The number of best nodes from which the candidates are taken.
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);

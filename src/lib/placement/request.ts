@@ -29,7 +29,10 @@ export type PlacementRequest = Sizes & {
   readonly devices?: readonly Wanted[];
   /** The placement group of the instance. */
   readonly group?: WantedGroup | null;
-  /** Set if the instance moves. Describes the node on which the instance is now. */
+  /**
+   * Describes the node on which a moving instance is now. Absent if the instance does not move, or if that node has not
+   * reported its capacity.
+   */
   readonly migration?: Migration;
 };
 

@@ -29,7 +29,7 @@ export type LabelUpgradeNext =
  * Returns the nodes whose upgrades can begin, or the result when no upgrade is left to begin or to wait for. After an
  * upgrade has failed or was refused, no other upgrade begins. As with drains by label, two processes that read the
  * state at different times begin the same upgrades. No more than `max_unavailable` upgrades ever run at the same time.
- * @param refusals why the upgrade of a node was refused, by node
+ * @param refusals - The reasons of refused upgrades, by node.
  */
 export function nextOfLabelUpgrade(
   nodes: readonly UpgradedNode[],

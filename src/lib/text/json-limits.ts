@@ -1,6 +1,6 @@
 // Checks the limits of a JSON text, in one pass without recursion. A check after JSON.parse would be too late:
-// JSON.parse rounds large integers, keeps only the last of two equal keys and does not limit the depth.
-// docs/reliability.md S-28. Text that PostgreSQL cannot store (NUL, half a surrogate pair) is also rejected here, so
+// JSON.parse rounds large integers, keeps only the last of two equal keys and does not limit the depth
+// (docs/reliability.md, S-28). Text that PostgreSQL cannot store (NUL, half a surrogate pair) is also rejected here, so
 // that it does not cause a 500 later.
 //
 // This is not a parser: malformed JSON may pass, and JSON.parse rejects it.
@@ -23,8 +23,8 @@ type Open = { readonly keys: Set<string> | null; keyNext: boolean };
 
 /**
  * Returns the rule that a JSON text violates, or null. Depth counts open arrays and objects; elements are array items
- * and object members, over the whole text. An integer literal must be exactly representable as a double; any other
- * number must be finite.
+ * and object members, over the whole text. An integer literal must be within ±Number.MAX_SAFE_INTEGER; any other number
+ * must be finite.
  */
 export function jsonLimits(text: string, elements_max: number = JSON_ELEMENTS_MAX): string | null {
   if (!text.isWellFormed()) return SURROGATE_RULE;

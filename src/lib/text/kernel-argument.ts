@@ -1,5 +1,5 @@
 // Checks kernel arguments that a root operator adds to a boot. Each argument becomes one word of a boot script, so a
-// value that could end its word or start another is rejected (docs/reliability.md S-22). The booter checks what each
+// value that could end its word or start another is rejected (docs/reliability.md, S-22). The booter checks what each
 // argument means.
 import { RESERVED_KERNEL_PROPERTIES } from "../../contract/enums.ts";
 import { KERNEL_ARGUMENT_CHARS_MAX } from "../../contract/limits.ts";

@@ -20,9 +20,9 @@ export function nameFault(name: string): Fault | null {
 }
 
 /**
- * Returns the 409 for a new name that violates the rule, or null. A stored name stays, because earlier versions
- * accepted more names.
- * @param before the stored name
+ * Returns the 409 for a changed name that violates the rule, or null. An unchanged name is always accepted, because
+ * earlier versions accepted more names.
+ * @param before - The stored name.
  */
 export function renameFault(before: string, name: string): Fault | null {
   return name === before ? null : nameFault(name);
@@ -68,7 +68,7 @@ export type Named = { readonly name: string; readonly description: string };
 /** A change of name and description. Null keeps the present value. */
 export type Renaming = { readonly [Field in keyof Named]: string | null };
 
-/** Returns the changed record, or the 409 for a new name that violates the rule. */
+/** Returns the changed record, or the 409 for a changed name that violates the rule. */
 export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
   const name = to.name ?? record.name;
   return renameFault(record.name, name) ?? { ...record, name, description: to.description ?? record.description };
