@@ -81,8 +81,8 @@ export const AGENT_ERROR_RETRY_MS = 5_000;
 export const CN_LIVE_S = 60;
 /**
  * The interval of POST /v1/agent/poll that the server advises. It grows with the number of approved nodes up to
- * AGENT_POLL_S_MAX. Below this maximum, all nodes together send at most AGENT_POLLS_PER_S. The longest interval is a third of CN_LIVE_S, so that a node stays live when
- * two of its polls are lost.
+ * AGENT_POLL_S_MAX. Below this maximum, all nodes together send at most AGENT_POLLS_PER_S. The longest interval is a
+ * third of CN_LIVE_S, so that a node stays live when two of its polls are lost.
  */
 export const AGENT_POLL_S_MIN = 5;
 export const AGENT_POLL_S_MAX = 20;

@@ -1,8 +1,7 @@
 // Turns requests into messages. A request with an Idempotency-Key claims a message id. A repeated request with the same
-// key gets the id of the first request, and therefore the stored reply. When a message is refused with 503 and the
-// refusal is stored, the key of the request is released. The repeated request then becomes a new message. When the
-// outcome is unknown because the database did not answer, the key stays claimed. Otherwise the request could take
-// effect twice.
+// key gets the id of the first request, and therefore the stored reply. If a refusal with 503 is stored, the key is
+// released, and the repeated request becomes a new message. If the outcome is unknown because the database did not
+// answer, the key stays claimed. Otherwise the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -25,10 +24,7 @@ type ClaimPorts = {
 };
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
-  /**
-   * Returns the scope that was saved with this caller's Idempotency-Key; null if the key has no saved scope or no reply
-   * yet.
-   */
+  /** Returns the scope that was saved with this caller's key; null if the key has no saved scope or no reply yet. */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called before the answer is sent. Releases the key of a request that had no effect. */
   readonly answered: (c: Ctx) => Promise<void>;
