@@ -7,7 +7,10 @@ import type { BooterConfig } from "./config.ts";
 /** The user of booter.service. */
 const USER = "berth-booter";
 
-/** Returns a finding for each file with a key that the service cannot read. `runs_as` is the user of this process. */
+/**
+ * Returns a finding for each file with a key that the service cannot read. Returns no finding unless `runs_as`, the
+ * user of this process, is root.
+ */
 export async function ownerFindings({ state_dir, control_plane, https }: BooterConfig, runs_as: number) {
   const service = runs_as === 0 ? await serviceUser(state_dir) : null;
   if (service === null || service === 0) return [];

@@ -29,7 +29,7 @@ export async function tlsFindings(
   }
 }
 
-/** The runtimes have different texts for a value that cannot be parsed. */
+/** Throws an Error with this message if the value cannot be parsed, because the runtimes have different messages. */
 function parsed<T>(parse: () => T, message: string): T {
   try {
     return parse();

@@ -80,7 +80,7 @@ export const BooterConfig = z.strictObject({
   }).prefault({}),
   tftp: z.strictObject({ port: listenPort.default(69) }).prefault({}),
   http: z.strictObject({ port: listenPort.default(80) }).prefault({}),
-  /** Without this block UEFI firmware loads its first program by HTTP. */
+  /** Without this block, UEFI HTTP boot loads its first program without TLS. */
   https: z.strictObject({ port: listenPort.default(443), certificate_file: path, key_file: path }).optional(),
   metrics: z.strictObject({ port: listenPort.default(9_169) }).prefault({}),
   ur: z.strictObject({

@@ -97,8 +97,8 @@ function fits(stamp: string, architecture: Architecture | null, { arm64_images }
 }
 
 /**
- * Picks the first wanted image that is staged, fits the machine, and has a name that is safe in a path and a boot
- * script.
+ * Decides for the first wanted image that is staged, fits the machine, and has a name that is safe in a path and a boot
+ * script. A client that does not netboot gets only a lease.
  */
 function boots(
   kind: "enrol" | "local" | "rescue",

@@ -29,14 +29,14 @@ export const REPORTS_PENDING_MAX = 16;
 export const RECORDS_MAX = 100_000;
 /** How long a boot script's URL is valid. The machine's next DISCOVER also ends it. */
 export const TICKET_S = 600;
-/** The largest number of machines whose last DISCOVER is remembered. */
+/** The largest number of machines whose last DISCOVER is remembered. Other records by machine have the same limit. */
 export const TRANSACTIONS_MAX = 16_384;
 /**
  * The longest boot script. iPXE has 4,096 bytes for all arguments; the machine panics if they are longer. Boots with
  * scripts of 3,500 bytes succeeded.
  */
 export const SCRIPT_BYTES_MAX = 3_500;
-/** The largest answer of the control plane that is read, enough for all records of a site. */
+/** The largest answer of the control plane that is read. A page of boot records is far shorter. */
 export const ANSWER_BYTES_MAX = 67_108_864;
 /** The time limit of a call to the control plane other than a lookup. */
 export const CALL_MS = 15_000;

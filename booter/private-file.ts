@@ -65,7 +65,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
 }
 
-/** Reads a certificate and its key. Refuses a key file that other users can read. */
+/** Reads a certificate and its key. Refuses a key file that other users can access. */
 export async function readTls(
   { certificate_file, key_file }: { readonly certificate_file: string; readonly key_file: string },
 ): Promise<{ readonly cert: string; readonly key: string }> {

@@ -160,7 +160,10 @@ export type Driver = {
   /** Returns the counters of the running VMs, by their ids. Omits a VM whose counters cannot be read now. */
   metrics(): Promise<Readonly<Record<string, MachineMetrics>>>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
-  /** Replaces root's authorized keys with these OpenSSH public keys, which are valid and have one line each. */
+  /**
+   * Replaces the keys of root that came from the control plane. Keys that an administrator wrote stay. Each key is a
+   * valid OpenSSH public key of one line.
+   */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
   readonly migrations: Migrations;

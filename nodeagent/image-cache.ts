@@ -127,8 +127,8 @@ export function createImageCache(
       // The bytes of a refused image are deleted, because the next attempt would refuse them, too.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
       if (isTold(error) || agent.environment.signal.aborted) throw error;
-      // The free space decides which error is thrown: the original error could reveal whether bytes arrived from the
-      // address.
+      // A tenant sees NO_ROOM whenever the free space is too small, even if another error ended the download. NO_ROOM
+      // only after a failed write would reveal that bytes arrived from the address.
       const free = await freeBytes(folder).catch(() => Infinity);
       throw free < missing ? new NoRoom((error as Error).message) : error;
     } finally {
@@ -137,8 +137,8 @@ export function createImageCache(
   }
 
   /**
-   * Claims `bytes` free bytes that no other fetch claims. Removes unused images until there are enough. Throws a NoRoom
-   * if there are too few images to remove.
+   * Claims `bytes` free bytes that no other fetch claims. Removes unused images until enough bytes are free. Throws a
+   * NoRoom if too few bytes are free even after all unused images were removed.
    */
   async function makeRoom(agent: Agent, claim: Claim, bytes: () => number): Promise<void> {
     claim.bytes = () => 0;

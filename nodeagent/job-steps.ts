@@ -95,7 +95,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   },
   fip_release: {
     steps: { address: releaseAddress },
-    // After a failed or withdrawn release, the address must be bound as before.
+    // After a failed or withdrawn release, the address is bound as before, if its NIC is still on this node.
     undo: async ({ driver }, job) => {
       if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
     },
@@ -217,7 +217,7 @@ async function bootAsRecorded(context: JobContext): Promise<void> {
     await vms.setSize(instance.id, instance);
     // An older server names no NICs for this job.
     if (nics.length > 0) {
-      // The network configuration of the guest contains the MTU of each VPC.
+      // The guest's network configuration contains the MTU of each VPC, which comes with the VPC's document.
       await network.untilApplied(vms.newNics(instance.id, { nics, subnets }), context.agent.environment.signal);
       await vms.setNics(instance.id, { nics, subnets });
     }
@@ -238,7 +238,7 @@ async function resize({ agent, job }: JobContext) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-/** If a new data disk is a copy of an image, fetches the image and returns the path of its file. */
+/** If a new data disk is a copy of an image, fetches the image and returns its file's path; otherwise null. */
 async function fetchCopied(context: JobContext): Promise<string | null> {
   const { agent, job, images } = context;
   if (typeof job.kind["image_id"] !== "string") return null;

@@ -41,8 +41,8 @@ export type StatusLoop = Loop & {
 
 /**
  * Reports the status. Checks the status often, sends changes at once, and repeats the status periodically in case the
- * server lost it. A status report also contains each new sample of the VMs' metrics. While no job runs, the polls carry
- * the repetitions and the samples.
+ * server lost it. A status report also contains each new sample of the VMs' metrics. While no job runs and the polls
+ * carry reports, the polls send the repetitions and the samples.
  */
 export function statusLoop(
   { environment, driver, timers, state_dir }: Agent,
@@ -131,7 +131,7 @@ export function capacityLoop(
   };
 }
 
-/** Registers the node again with its API key. Returns true if the control plane accepted it. */
+/** Registers the node again with its API key. Returns true if the control plane accepted the registration. */
 export type Register = (body: Registration) => Promise<boolean>;
 
 /** Reads the effective configuration and applies each part that changed. */
@@ -171,8 +171,8 @@ function registrationRefresh(agent: Agent, register: Register): (config: AgentCo
     if (state !== "approved") return;
     const body = await registrationOf(agent);
     const address = body.admin_ip ?? null;
-    // For a netbooted node, the control plane keeps its assigned address, so the two addresses may always differ. The
-    // last condition prevents a registration after each read of the configuration.
+    // The control plane keeps the address that it assigned to a netbooted node, so the two addresses may differ
+    // permanently. The last condition prevents a registration after each read of the configuration.
     const moved = address !== null && address !== admin_ip && address !== sent;
     if (sent !== undefined && !moved) return;
     if (await register(body)) sent = address;

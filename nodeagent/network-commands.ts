@@ -96,7 +96,10 @@ function traceCommand(): AnyCommand {
     }) as AnyCommand;
 }
 
-/** Throws a Failure if the directory does not exist, because opening the store would create it. */
+/**
+ * Throws a Failure if the directory does not exist, because opening the store would create it, and if a stored file is
+ * damaged.
+ */
 async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
   if (!existsSync(state_dir)) {
     throw new Failure(`there is no directory ${state_dir}; set --state-dir to the agent's directory`, EXIT.failure);

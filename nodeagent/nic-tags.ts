@@ -12,7 +12,10 @@ export type NicTag = { readonly name: string; readonly bridge: string | null };
 
 const DEVICES = "/sys/class/net";
 
-/** Parses a comma-separated list of `NAME` and `NAME:BRIDGE`. Throws a usage Failure if it is malformed. */
+/**
+ * Parses a comma-separated list of `NAME` and `NAME:BRIDGE`. Throws a usage Failure if the list is malformed or has a
+ * name twice.
+ */
 export function parseNicTags(text: string): readonly NicTag[] {
   const tags = text.split(",").filter((each) => each !== "").map((each) => {
     const [name = "", bridge = null, ...more] = each.split(":");

@@ -25,8 +25,8 @@ export type Loop = {
 };
 
 /**
- * Reports and works until the server rejects the key. Throws an interrupted Failure when the agent stops, and PowerLost
- * on a simulated loss of power.
+ * Runs the loops until the server rejects the key, and then returns. Throws an interrupted Failure when the agent
+ * stops, PowerLost on a simulated loss of power, and any other error that ends a loop.
  */
 export async function report(agent: Agent, api_key: string): Promise<void> {
   const stop = new AbortController();

@@ -35,7 +35,7 @@ import { parseNicTags } from "./nic-tags.ts";
 import { report } from "./reports.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
-/** Port on which nodes send instances to each other. */
+/** Port on which a node receives instances from other nodes. */
 const MIGRATION_PORT = 4568;
 const ANY_PORT = 0;
 const LOOPBACK = "127.0.0.1";

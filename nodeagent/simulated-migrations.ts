@@ -1,4 +1,5 @@
-// Simulates migrations of VMs: the record of the VM moves, over the same connection as the bytes of a real VM.
+// Simulates migrations of VMs. The source sends only the VM's state, over the same kind of connection as a real VM. The
+// target creates the record of the VM from the job's plan.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Migrations, Moving } from "./migration/migrations.ts";

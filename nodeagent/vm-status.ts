@@ -16,8 +16,8 @@ export type ReportedVm = {
 };
 
 /**
- * The state that the target of a migration reports, and the source after it has sent the whole VM. Meanwhile the
- * control plane keeps the previous state of the instance.
+ * The state that the target of a migration reports, and that the source reports after it has sent the whole VM. While a
+ * node reports this state, the control plane keeps the previous state of the instance.
  */
 export const MOVING = "migrating";
 

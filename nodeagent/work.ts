@@ -23,7 +23,10 @@ const REMOVALS: ReadonlySet<string> = new Set<JobKind>(["delete", "delete_disk",
 type Running = { readonly withdrawn: AbortController; readonly over: Promise<void> };
 
 export type Worker = {
-  /** Works forever. Throws when the key is rejected, the machine loses power, or the agent stops. */
+  /**
+   * Ends only with an error: the key is rejected, the journal cannot be written, the machine loses power, or the agent
+   * stops.
+   */
   run(): Promise<never>;
 };
 
@@ -87,7 +90,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     log(agent, `job ${job.id} (${job.kind.kind}): taken from this node and undone`);
   }
 
-  /** Claims jobs once. Returns true if the answer contained work. */
+  /** Claims jobs once. Returns true if the answer contained a job, a tombstone or a console call. */
   async function round(wait: number, trouble: (why: string | null) => void): Promise<boolean> {
     // An answer may still name a tombstone that was confirmed while the answer was on its way.
     const undoing = new Set([...running].flatMap(([id, { withdrawn }]) => withdrawn.signal.aborted ? [id] : []));

@@ -98,7 +98,10 @@ export function method(class_id: number, method_id: number, ...parts: Buffer[]):
   return Buffer.concat([u16(class_id), u16(method_id), ...parts]);
 }
 
-/** Assigns waiting messages to consumers that are below their prefetch limit. Returns the frames to send. */
+/**
+ * Assigns waiting messages to consumers that acknowledge nothing or are below their limit of unacknowledged messages.
+ * Returns the frames to send.
+ */
 export function deliverWaiting(queue: Queue, frame_bytes_max: number): Buffer[] {
   const out: Buffer[] = [];
   while (queue.waiting.length > 0) {

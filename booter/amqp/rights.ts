@@ -60,7 +60,7 @@ export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: str
   return { user, password: createHmac("sha256", secret).update(`bus ${user}`).digest("hex").slice(0, 32) };
 }
 
-/** Returns the MAC address of a login, or null if the password is wrong. */
+/** Returns the MAC address of a login, or null if the user name or the password is wrong. */
 export function macOfLogin(secret: Uint8Array, user: string, password: string): string | null {
   if (!/^[0-9a-f]{12}$/.test(user)) return null;
   const mac = user.match(/../g)!.join(":");

@@ -184,8 +184,8 @@ export function newSession(port: SessionPort, heartbeat_s_max = AMQP_HEARTBEAT_S
       return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(heartbeat_s_max)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
-      // The client's limit for a frame. 0 means that the client has no limit, and the machine's agent repeats the
-      // offered value. The standard forbids values below 4,096.
+      // The client's limit for a frame; 0 means that the client has no limit. The machine's agent sends the value that
+      // the booter offered. The standard forbids other values below 4,096.
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;

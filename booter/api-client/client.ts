@@ -45,7 +45,7 @@ export type ApiClient = {
   handOver(script: Pick<SetupScript, "server_uuid" | "epoch">, token: string): Promise<SetupBundle>;
 };
 
-/** A failed call to the control plane. `status` is the HTTP status, or null if no answer came. */
+/** A failed call to the control plane. `status` is the HTTP status, or null if no usable answer came. */
 export class ApiFault extends Error {
   constructor(message: string, readonly status: number | null) {
     super(message);

@@ -13,7 +13,7 @@ export type Leases = {
   learned(mac: string, address: string): void;
   addressOf(mac: string): string | null;
   macOf(address: string): string | null;
-  /** Returns when all addresses learned so far are on disk. */
+  /** Waits until all addresses learned so far are on disk. A failed write is ignored. */
   saved(): Promise<void>;
 };
 

@@ -123,7 +123,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
     const client = servable(remembered(packet, identity, transactions), settings());
-    // The packets that are refused here cause no lookup. A plain client causes no request to the control plane at all.
+    // The packets that are refused here cause no lookup. Only a foreign client is reported to the control plane.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
     if (client.kind === "foreign") {
       requests.received(packet.mac, client);

@@ -15,7 +15,7 @@ export function upstreamKey(upstream_key_file: string | undefined): Promise<Uint
   return releaseKey(upstream_key_file, "ur.setup.upstream_key_file");
 }
 
-/** Reads the key of Linux node images, with the same default. */
+/** Reads the key of Linux node images, with the same default as `upstreamKey`. */
 export function imageKey(image_key_file: string | undefined): Promise<Uint8Array> {
   return releaseKey(image_key_file, "image_key_file");
 }

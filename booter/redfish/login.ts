@@ -9,7 +9,7 @@ import { pathOfLocation } from "./redirect.ts";
 
 export type Login = {
   readonly headers: Readonly<Record<string, string>>;
-  /** The path of the session, which must be deleted at the end. */
+  /** The path of the session, which must be deleted at the end; null without a session. */
   readonly session: string | null;
 };
 

@@ -7,7 +7,7 @@ import { linkOf } from "./messages.ts";
 export type System = { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 
 /**
- * Returns the system with the UUID, name, id or path `wanted`, or the BMC's only system if `wanted` is null.
+ * Returns the system whose UUID, name, id or path is `wanted`. If `wanted` is null, returns the BMC's only system.
  * @throws BmcFault with a list of the systems if there is not exactly one
  */
 export async function systemOf(bmc: Bmc, wanted: string | null): Promise<System> {

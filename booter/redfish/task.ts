@@ -25,7 +25,10 @@ export type TaskOptions = {
   readonly ends: TaskEnd;
 };
 
-/** Returns the last answer about the task. If the BMC names no task, or has deleted the task, returns `started`. */
+/**
+ * Returns the last answer about the task. Throws a BmcFault if the task failed. If the BMC names no task, or has
+ * deleted the task, returns `started`.
+ */
 export async function waitForTask({ started, path, call, sleep, ends }: TaskOptions): Promise<BmcAnswer> {
   const monitor = pathOfLocation(started.headers.location, path) ?? linkOf(started.body);
   if (monitor === null) return started;

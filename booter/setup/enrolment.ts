@@ -38,8 +38,9 @@ export type Enrolment = AmqpListener & {
   /** Announces waiting machines, starts approved setups and repeats undelivered failure reports. Never rejects. */
   pass(): Promise<void>;
   /**
-   * Returns the values of the setup run with the caller's token. Returns null if the caller is not the run's machine,
-   * after the first report of the run, and if the setup was approved again.
+   * Returns the values of the setup run with the caller's token. Returns null without [ur.setup], if the caller is not
+   * the run's machine, after the first report of the run, if the setup was approved again, and if the script was
+   * repeated with another token.
    */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;

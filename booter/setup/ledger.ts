@@ -21,7 +21,10 @@ export type Delivered = {
   readonly mac: string;
   /** The number of times that the script was sent. Missing in a file that an older booter wrote. */
   readonly deliveries?: number;
-  /** The machine acknowledged the script or fetched the values of the run: the script is not repeated. */
+  /**
+   * True if the machine acknowledged the script or fetched the values of the run. Only a script with false is repeated.
+   * Missing in a file that an older booter wrote.
+   */
   readonly arrived?: boolean;
   readonly reported: boolean;
   /** The reason of a failure that is not yet reported to the control plane. */
@@ -33,8 +36,8 @@ export type Ledger = {
   all(): readonly Run[];
   write(run: Run): Promise<void>;
   /**
-   * Replaces a run by `change(run)` and returns the new run. Changes of one run happen one after the other. If `change`
-   * returns null, nothing is written.
+   * Replaces a run by `change(run)` and returns the new run. Changes of one run happen one after the other. If there is
+   * no such run, or `change` returns null, writes nothing and returns null.
    */
   update(server_uuid: string, change: (run: Run) => Run | null): Promise<Run | null>;
   remove(server_uuid: string): Promise<void>;

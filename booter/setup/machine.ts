@@ -1,4 +1,4 @@
-// A bare machine that is connected to the AMQP broker.
+// Defines the state of a bare machine that is connected to the AMQP broker.
 import type { CnState } from "../../src/contract/enums.ts";
 import type { AnnounceBody } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
@@ -14,7 +14,7 @@ export type Machine = {
   state: CnState | null;
   /** True while `visit` runs: one call at a time, so that a late answer cannot overwrite a newer answer. */
   busy: boolean;
-  /** The machine reported its start while its setup was in progress. */
+  /** True if the machine reported its start while its setup was in progress. */
   restarted: boolean;
   /** When the machine reported its start (performance.now()). Null once an announcement has reported the start. */
   started_ms: number | null;

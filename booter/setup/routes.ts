@@ -1,5 +1,5 @@
-// The HTTP routes of the setup script. The values and the reports require the token of a setup run and the IP address
-// of the run's machine. The files require only an IP address whose machine may boot.
+// Handles the HTTP routes of the setup script. The values and the reports require the token of a setup run and the IP
+// address of the run's machine. The files require only an IP address whose machine may boot.
 import type { Files } from "../files.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND, textAnswer } from "../http/answer.ts";
 import type { SetupCalls } from "./handover.ts";

@@ -1,6 +1,6 @@
-// The functions of the setup script on a Linux node image. A stripe of the layout is a disk or an array of mdraid. The
-// stripes form the volume group "zones" of LVM. The command that creates the volume group also stores the machine's
-// UUID in it.
+// Contains the functions of the setup script on a Linux node image. A stripe of the layout is a disk or an array of
+// mdraid. The stripes form the volume group "zones" of LVM. The command that creates the volume group also stores the
+// machine's UUID in it.
 export const LINUX_FUNCTIONS: string = String.raw`
 linux_memory() { awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo; }
 

@@ -1,4 +1,4 @@
-// The functions of the setup script on SmartOS.
+// Contains the functions of the setup script on SmartOS.
 export const SMARTOS_FUNCTIONS: string = String.raw`
 smartos_memory() { prtconf -m; }
 

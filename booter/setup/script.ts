@@ -1,4 +1,4 @@
-// The program that sets up a bare machine. It runs on the machine, under its platform image, as root.
+// Contains the program that sets up a bare machine. The program runs on the machine, under its platform image, as root.
 //
 // The text is the same for all machines. A run fetches its values once from the booter, as lines of key, tab and value,
 // and reads them as data, never as code. Every step can be repeated; a run keeps the machine's existing pool and

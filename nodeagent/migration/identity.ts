@@ -11,7 +11,7 @@ export type Identity = {
   readonly key: string;
   /** In PEM. */
   readonly certificate: string;
-  /** The port on which the node last listened. */
+  /** The port on which the node last listened; 0 if it has not listened yet. */
   readonly port: number;
 };
 

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 
-/** A request holds ids, a ticket and at most the record of a simulated VM. */
+/** A request holds ids, a ticket and a few fields, at most one for each disk of the VM. */
 const LINE_BYTES_MAX = 256 * 2 ** 10;
 const NEWLINE = 10;
 
@@ -16,8 +16,8 @@ export function writeLine(socket: Socket, value: object): void {
 }
 
 /**
- * Reads one line and pauses the connection. Throws a Failure if the line is too long, comes too late or is not an
- * object.
+ * Reads one line and pauses the connection. Throws a Failure if the line is too long, arrives too late or is not a JSON
+ * object, and if the connection ends.
  */
 export function readLine(socket: Socket, limit_ms: number): Promise<Line> {
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ export type ListenerOptions = {
   readonly state_dir: string;
   /** The address on which this node listens and to which sources connect. */
   readonly address: string;
-  /** 0: any free port, which stays the same after a restart. */
+  /** 0: any free port. After a restart, the node listens on the same port, unless another program uses it. */
   readonly port: number;
   readonly migrations: Migrations;
   readonly signal: AbortSignal;

@@ -28,7 +28,7 @@ export type BootNetworking = {
   }[];
 };
 
-/** Parses boot.properties. A value may be in quotes, as SmartOS needs them. */
+/** Parses boot.properties. A value may be in quotes, because SmartOS needs them. */
 export function parseProperties(text: string): BootProperties {
   const properties = new Map<string, string>();
   for (const line of text.split("\n")) {

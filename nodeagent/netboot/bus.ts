@@ -22,7 +22,10 @@ export type NetbootAgentOptions = {
   readonly port: number;
   /** The broker's IP address; the default is this machine. */
   readonly host?: string;
-  /** The local IP address from which to connect. Needed only if the program acts for several machines. */
+  /**
+   * The local IP address from which to connect. The booter accepts a machine's login only from the address in its boot
+   * record.
+   */
   readonly from?: string;
   readonly server_uuid: string;
   readonly mac: string;

@@ -22,7 +22,10 @@ export type MachineDisk = {
 /** The kernel counts sizes of disks in units of 512 bytes, even if the disk has larger blocks. */
 const SECTOR_BYTES = 512;
 const BYTES_PER_GB = 1e9;
-/** Block devices that are not disks: loops, arrays, volumes, memory, optical and floppy drives. */
+/**
+ * Block devices that are not disks of the machine: loops, arrays, volumes, memory, network disks, optical and floppy
+ * drives.
+ */
 const NO_DISK = /^(?:loop|md|dm-|ram|zram|sr|fd|nbd|zd)/;
 
 export async function machineDisks({ sys }: InventoryRoots): Promise<readonly MachineDisk[]> {

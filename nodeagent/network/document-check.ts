@@ -27,7 +27,7 @@ const HOST_NAME = /^\P{Cc}{0,253}$/u;
 type Fields = Readonly<Record<string, unknown>>;
 type Test = (value: unknown) => boolean;
 
-/** Returns a sentence that names a wrong field of a document; null if the node can apply the document. */
+/** Returns a sentence about the first problem of a document; null if the node can apply the document. */
 export function documentProblem(given: unknown): string | null {
   if (!isFields(given)) return "the document is not an object";
   if (given.format !== FORMAT) {

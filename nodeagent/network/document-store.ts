@@ -25,7 +25,10 @@ export function documentsFolder(state_dir: string): string {
   return join(state_dir, "network");
 }
 
-/** Opens the store. Skips a damaged file and logs it: the control plane sends its document again. */
+/**
+ * Opens the store. Skips and logs a file that is damaged or that this agent cannot apply: the control plane sends its
+ * document again.
+ */
 export async function openDocumentStore(folder: string, log: (line: string) => void): Promise<DocumentStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const documents = new Map<string, NetworkDocument>();

@@ -41,7 +41,8 @@ export async function setExternal(
   if (wanted === null) return;
   if (present === undefined || present !== vlan_id) await addDevice(place, outer, vlan_id);
   const mtu = wanted.mtu ?? ETHERNET_MTU;
-  // A bridge lowers its own MTU to the lowest MTU of its ports, and other networks may use the same bridge.
+  // A bridge lowers its own MTU to the lowest MTU of its ports, and other networks may use the same bridge. So the MTU
+  // of the port is never below Ethernet's.
   const cable = ["mtu", String(Math.max(mtu, ETHERNET_MTU)), "up"];
   await onHost("ip", "link", "set", outer, "master", wanted.bridge, ...cable);
   if (vlan_id !== null) {

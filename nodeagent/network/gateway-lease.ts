@@ -10,9 +10,9 @@ const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
  */
 const OLD_MS = LEASE_MS / 3;
 /**
- * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The answer
- * may arrive 10 s later, and the next answer another 20 s later. So at least 30 s of the lease are left if the agent
- * stops at any time.
+ * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The poll
+ * waits up to 10 s for its answer. The next answer may come 20 s after that: up to 10 s of waiting, and up to 10 s of
+ * delay. So at least 30 s of the lease are left, whenever the agent stops.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */

@@ -16,7 +16,10 @@ export async function routerTaps(vni: number, run: Run): Promise<ReadonlySet<str
   return await run(["ip", "-n", namespace, "-j", "link"]).then(tapsOf, () => null);
 }
 
-/** Returns the commands that would make the router equal to the document, and one more line if the ruleset differs. */
+/**
+ * Returns the commands that would make the router equal to the document, and one more line if the ruleset differs.
+ * Returns only one line if the router does not exist.
+ */
 export async function differences(
   document: NetworkDocument,
   underlay_address: string,

@@ -1,8 +1,9 @@
-// Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the router with
-// the kernel's state. So an agent may be killed at any point: its next call completes the work. If the router already
-// matches the document, the call changes nothing. Starting a program takes about 10 ms. With `trusts_last`, `apply`
-// does not read the kernel's state: it applies only the differences from the last document that this process applied.
-// This requires that the last call succeeded and that the devices stay the same.
+// Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the document
+// with the kernel's state. So an agent may be killed at any point: the next call completes the work. If the router
+// already matches the document, the call changes nothing. To read the kernel's state, `apply` starts several programs,
+// and each takes about 10 ms. With `trusts_last`, `apply` does not read the state: it applies only the differences from
+// the last document that this process applied. If the last call failed or the devices change, it reads the state, as by
+// default.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
@@ -194,8 +195,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       firewalls.delete(namespaceOf(vni));
       compared.delete(namespaceOf(vni));
       made.delete(namespaceOf(vni));
-      // The kernel removes the devices of a namespace some time after the end of the namespace. Until then the VNI is
-      // in use.
+      // The kernel removes the devices of a namespace some time after the end of the namespace, and the VNI is in use
+      // until then. So the devices are removed first.
       await onHost("link", "del", portName(vni)).catch(() => {});
       await ip("-n", namespaceOf(vni), "link", "del", OVERLAY_DEVICE).catch(() => {});
       await ip("netns", "del", namespaceOf(vni));

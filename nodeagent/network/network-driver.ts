@@ -10,7 +10,7 @@ export type Applied = {
   readonly ruleset_replaced: boolean;
 };
 
-/** The namespaces that hold the taps of running VMs until they move into a router, by MAC. */
+/** The namespaces that hold the taps of running VMs until the taps move into a router, by MAC. */
 export type AttachedTaps = ReadonlyMap<string, string>;
 
 export type ApplyOptions = {

@@ -106,8 +106,9 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
       const known = (vpc_id: string) => outcomes.get(vpc_id)?.floating_ips ?? null;
       /**
        * Returns a VPC whose router may have the address. After a start, the agent does not know the floating IPs of a
-       * router until it has applied a document. Such a VPC counts unless the NIC is in another VPC. Otherwise a tenant
-       * whose network cannot be applied would delay the releases of all tenants.
+       * router until it has applied a document. Until then, the router counts as one that may have the address, unless
+       * the NIC is in another VPC. Without this exception, a tenant whose network cannot be applied would delay the
+       * releases of all tenants.
        */
       const vpcThatGives = () => {
         const gives = released.vpcBeingApplied(isReleased) ??

@@ -13,7 +13,10 @@ const BURST_PACKETS_MIN = 64;
 /** Four packets of 64 KiB, the largest that a guest sends with segmentation offload. */
 const BURST_BYTES_MIN = 4 * 65_536;
 
-/** Drops the packets above the NIC's limits in one direction. The TCP of the guest then sends more slowly. */
+/**
+ * Returns the rules that drop the packets above the NIC's limits in one direction. The TCP of the guest then sends more
+ * slowly.
+ */
 export function rateLimits({ packets_per_second_max, bytes_per_second_max }: LocalNic): string[] {
   const rule = (rate: number, burst_min: number, unit: "packets" | "bytes") => {
     const burst = Math.max(Math.floor(rate * BURST_S), burst_min);
@@ -25,7 +28,7 @@ export function rateLimits({ packets_per_second_max, bytes_per_second_max }: Loc
   ];
 }
 
-/** Drops new connections above the NIC's limit. Returns at most one rule. */
+/** Returns the rule that drops new connections above the NIC's limit; an empty list without a limit. */
 export function connectionLimit({ connections_max }: LocalNic): string[] {
   return upTo(NIC_CONNECTIONS_MAX, connections_max).map((limit) => `ct state new ct count over ${limit} counter drop`);
 }

@@ -33,7 +33,7 @@ export type NodeNetwork = NetworkWaits & {
   inspect: NetworkDriver["inspect"];
   /** Applies the stored documents after a start of the agent. Logs failures. `retryFailed` retries failed documents. */
   restore(): Promise<void>;
-  /** Stores and applies a document. Returns null if the document is outdated or names no VPC. */
+  /** Stores and applies a document. Returns null if the document is outdated, or names no VPC or generation. */
   take(document: unknown): Promise<Realization | null>;
   /** Removes the router and the document of a VPC. The next poll reports the removal, because it omits the VPC. */
   remove(vpc_id: string): Promise<void>;
@@ -103,8 +103,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // If the document is newer than the one that was applied, the driver does not read the router, because a tenant
-      // is waiting. Otherwise the driver reads the router to find changes by other processes, and the remains of a
+      // If the last application succeeded and this document is newer, the driver does not read the router, because a
+      // tenant waits. Otherwise the driver reads the router to find changes by other processes, and the remains of a
       // failed attempt.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
@@ -131,8 +131,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   }
 
   /**
-   * Renews the gateways of a VPC. If the lease had ended, the kernel may have removed routes together with the
-   * addresses. Only `converge` adds routes.
+   * Renews the gateways of a VPC. If the lease had ended, applies the whole document, because the kernel may have
+   * removed routes together with the addresses.
    */
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);

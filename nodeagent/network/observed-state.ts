@@ -81,7 +81,8 @@ function familyState(printed: Printed, family: Family): FamilyState {
 }
 
 /**
- * The kernel gives every device a link-local address and the loopback device 127.0.0.1 and ::1. These addresses stay.
+ * Returns false for an address that the kernel itself gives to a device: a link-local address, and 127.0.0.1 and ::1 of
+ * the loopback device. Such addresses stay.
  */
 function isOurs(device: string, address: string): boolean {
   if (address === "127.0.0.1" || address === "::1") return false;

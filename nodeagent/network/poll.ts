@@ -22,9 +22,9 @@ const RESTS_PER_REPAIR = 60;
 const NOT_FOUND = 404;
 
 export type Follower = {
-  /** Asks for network documents, applies them and reports the results. Never ends. */
+  /** Asks for network documents, applies them and reports the results. Ends only with an error. */
   poll(): Promise<never>;
-  /** Retries failed documents, and compares all routers with their documents once a minute. Never ends. */
+  /** Retries failed documents, and compares all routers with their documents once a minute. Ends only with an error. */
   repair(): Promise<never>;
 };
 
@@ -139,7 +139,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
   }
 
-  /** Reports a result until the control plane answers. */
+  /** Reports a result, and repeats the report until the control plane answers. */
   async function report(trouble: TroubleLog, realization: Realization): Promise<void> {
     own_uuid ??= (await agent.driver.hardware()).server_uuid;
     const body: NetworkRealizationBody = {

@@ -1,5 +1,6 @@
-// The floating IPs that a router may have. A document that failed, or that the agent still applies, may already have
-// added its addresses to the router. So an address is gone only when a document without it has been applied.
+// Computes the floating IPs that a router may have. A document that failed, or that the agent still applies, may
+// already have added its addresses to the router. So an address is gone only when a document without it has been
+// applied.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 
 /** A floating IP of a NIC of this node. */
@@ -11,7 +12,8 @@ export function floatingIpsOf({ local_nics }: NetworkDocument): NicAddress[] {
 
 /**
  * Returns the floating IPs that the router may have once the agent begins to apply a document.
- * @param before the floating IPs that it may already have; null if they are not known
+ * @param before the floating IPs that the router may already have; null if they are not known, and then the result is
+ * null
  */
 export function withFloatingIps(before: readonly NicAddress[] | null, document: NetworkDocument): NicAddress[] | null {
   if (before === null) return null;

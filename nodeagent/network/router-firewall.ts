@@ -56,7 +56,7 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
     last = null;
     const has_counters = before === null || before.text.includes(RULE_MARK);
     await inside(["nft", "-f", "-"], withCounts(text, has_counters ? await counts() : []));
-    // The new rules are in force already, so each connection that begins after this list obeys them.
+    // The new rules are already in force. A connection that is not in this list begins later and obeys them.
     const connections = parseConnections(await inside(["conntrack", "-L", "-o", "id"]));
     const stale = staleTranslations(document, connections);
     // If the connections ended meanwhile, the program fails. The document must be applied in any case.

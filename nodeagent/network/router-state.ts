@@ -65,15 +65,15 @@ const SUBNET_TABLES = 10_000;
 const insideTable = (n: number) => SUBNET_TABLES + 2 * n;
 const otherTable = (n: number) => SUBNET_TABLES + 2 * n + 1;
 /**
- * The lowest table that agents of earlier releases used. The agent removes their tables. The tables above have other
- * numbers, so that during an upgrade of the agent no table has routes of both releases.
+ * The lowest table that agents of earlier releases used. The agent removes their tables. PUBLIC_TABLE and the tables of
+ * the subnets have other numbers, so that during an upgrade of the agent no table has routes of both releases.
  */
 const FIRST_OWN_TABLE = 1_000;
 
 /** The priorities above. Other rules of the namespace are not touched. */
 export const OWN_PRIORITIES: ReadonlySet<number> = new Set(Object.values(PRIORITY));
 
-/** Returns whether a table has only routes that this module, or an earlier release of it, creates. */
+/** Returns whether this module, or an earlier release of it, creates routes in a table. */
 export function isOwnTable(table: number): boolean {
   return table === MAIN_TABLE || table >= FIRST_OWN_TABLE;
 }
@@ -81,7 +81,7 @@ export function isOwnTable(table: number): boolean {
 /**
  * Returns the wanted state.
  * @param configured this node's address on the underlay, if the document has none
- * @param taps names of the taps that exist; a NIC without its tap has no route here yet
+ * @param taps names of the taps that exist; a NIC without its tap gets only an `unreachable` route
  */
 export function wantedState(
   document: NetworkDocument,

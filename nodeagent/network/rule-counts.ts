@@ -4,7 +4,7 @@
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 
-/** In a rule, `accept`, `drop` or the translation of a NAT gateway follows the counter. */
+/** In a rule, `return`, `drop` or the translation of a NAT gateway follows the counter. */
 const COUNTED = /counter packets (\d+) bytes (\d+) (?:\w+|snat ip6? to \S+) comment "([^"]*)"/g;
 const UNCOUNTED = /counter ((?:\w+|snat ip6? to \S+) comment "([^"]*)")/g;
 

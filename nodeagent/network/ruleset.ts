@@ -96,8 +96,8 @@ function learnedSets({ mac, blocks = [] }: LocalNic): string[] {
 }
 
 /**
- * Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses and its allowed
- * blocks, up to its limits.
+ * Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from link-local IPv6 addresses, the NIC's own
+ * addresses and its allowed blocks, up to its limits.
  */
 function sourceChain(nic: LocalNic): string[] {
   const { mac, ipv4, ipv6, blocks = [] } = nic;
@@ -215,7 +215,7 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
 
 /**
  * Filters the packets of the external network before any other chain. No source may be in the VPC, because the firewall
- * trusts such sources. Each destination must be an address of the external device.
+ * trusts such sources. Each unicast destination must be an address of the external device.
  */
 function arrivingChain({ blocks }: NetworkDocument): string[] {
   return base("arriving", "filter hook prerouting priority raw; policy accept", [
@@ -225,8 +225,8 @@ function arrivingChain({ blocks }: NetworkDocument): string[] {
 }
 
 /**
- * Lets only packets with an address of the external device leave through it. When the lease of a NAT gateway ends, its
- * address is removed (gateway-lease.ts), but its connections are still translated.
+ * Lets only packets whose source is an address of the external device leave through this device. When the lease of a
+ * NAT gateway ends, its address is removed (gateway-lease.ts), but its connections are still translated.
  */
 const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; policy accept", [
   // Reports of multicast groups have the source address `::`.

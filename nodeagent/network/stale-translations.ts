@@ -9,11 +9,11 @@ import { floatingPairs } from "./translation.ts";
 
 /**
  * Returns the arguments of `conntrack` that select all connections with this connection's translation. Returns null if
- * the document still has the translation.
+ * the connection is not translated, or if the document still has the translation.
  */
 type StaleOf = (connection: Connection) => string | null;
 
-/** Returns the calls of `conntrack` that delete the connections: the arguments of each, in one text. */
+/** Returns the calls of `conntrack` that delete the connections. Each text has the arguments of one call. */
 export function staleTranslations(document: NetworkDocument, connections: readonly Connection[]): readonly string[] {
   const [into, out] = [staleDestination(document), staleSource(document)];
   const lines = connections.flatMap((each) =>

@@ -134,7 +134,7 @@ function byAddress<T extends Pick<LocalNic, "ipv4" | "ipv6" | "addresses">>(
   return nics.find(({ ipv4, ipv6, addresses = [] }) => [ipv4, ipv6, ...addresses].includes(address));
 }
 
-/** Returns the NIC with the longest block that contains the address. */
+/** Returns the NIC with the smallest block that contains the address. */
 function byBlock<T extends { readonly blocks?: readonly string[] | undefined }>(
   nics: readonly T[],
   address: string,
@@ -161,7 +161,7 @@ function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: 
   if (inside !== undefined) return inside;
   const has_floating_ip = nic.floating_ips.some((each) => each.includes(":") === to.includes(":"));
   const [first] = fitting;
-  // The VPC's own blocks have longer prefixes than a default route.
+  // In the router, each block of the VPC is an `unreachable` route. It wins over a route with a shorter prefix.
   const block = document.blocks.find((each) => contains(each, address));
   if (has_nic || has_floating_ip || first === undefined) return null;
   return block !== undefined && prefixOf(block) > prefixOf(first.destination) ? null : first;

@@ -12,7 +12,7 @@ const FILE = "underlay-address";
 const LOOPBACK = 127n;
 
 /**
- * Returns the address; null if the node has none.
+ * Returns the given address, or else `local`, or else the stored address; null if all are missing.
  * @param local local address of the route to the control plane; null without a route
  */
 export async function underlayAddress(
@@ -30,7 +30,10 @@ export async function underlayAddress(
   return found;
 }
 
-/** Returns the underlay address and MTU to register. Returns {} for a loopback address: other nodes cannot reach it. */
+/**
+ * Returns the underlay address to register, and the MTU if it can be read. Returns {} for null, and for a loopback
+ * address, which other nodes cannot reach.
+ */
 export async function underlayRegistration(
   address: string | null,
 ): Promise<{ readonly underlay_address?: string; readonly underlay_mtu?: number }> {

@@ -12,7 +12,7 @@ export const NO_UNDERLAY_FILTER = `table ${TABLE}\ndelete table ${TABLE}\n`;
 export type Senders = {
   /** All nodes that share a VPC with this node. */
   readonly nodes: readonly string[];
-  /** The other nodes of each VPC. A VPC without an entry accepts packets of all nodes. */
+  /** The other nodes of each VPC. A VPC without an entry accepts packets of all `nodes`. */
   readonly vpcs: readonly { readonly vni: number; readonly peers: readonly string[] }[];
 };
 

@@ -113,7 +113,7 @@ function isInstalled(program: string): boolean {
   return programEnvironment().PATH!.split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
-/** Opens a file as QEMU opens disks, bypassing the page cache. */
+/** Returns whether a file can be opened as QEMU opens disks: with direct I/O, past the page cache. */
 async function takesDirectWrites(folder: string): Promise<boolean> {
   const path = join(folder, `.berth-check-${process.pid}`);
   try {

@@ -60,7 +60,7 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
     const { disk: fileOf } = places(vm.id);
     const to = fileOf(disk.id);
     if (source === null) return await createDisk(places(vm.id), disk, { uid: vm.uid, has_base: false });
-    // The file gets its name when it is complete.
+    // A file gets its name when it is complete. So an existing file is the whole copy.
     if (await sizeOfFile(to) !== null) return;
     if ("image_path" in source) await copyImage({ from: source.image_path, to, uid: vm.uid, signal }, disk.size_bytes);
     else await copyDisk({ from: fileOf(diskOf(vm, source.disk_id).id), to, uid: vm.uid, signal }, disk.size_bytes);

@@ -1,6 +1,6 @@
-// Copies of disks that QEMU makes for snapshots. A copy is a job in QEMU, two block nodes, and a draft file beside the
-// disks. If the agent ends during a copy, QEMU keeps the job and the nodes, even after the last block is copied. While
-// it keeps them, QEMU refuses another copy of the same disk. The guest may also stay frozen.
+// Names and ends the copies of disks that QEMU makes for snapshots. A copy is a job in QEMU, two block nodes, and a
+// draft file beside the disks. If the agent ends during a copy, QEMU keeps the job and the nodes, even after the last
+// block is copied. While it keeps them, QEMU refuses another copy of the same disk. The guest may also stay frozen.
 import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeNodes, dataNames } from "./block-nodes.ts";
@@ -67,7 +67,8 @@ export async function endInterruptedCopies(
   limit_ms: number = END_LIMIT_MS,
 ): Promise<void> {
   try {
-    // A copy has block nodes before it freezes the guest. The file of an open node may already be removed.
+    // A copy opens its block nodes before it freezes the guest. So if no node is open, no copy has frozen the guest.
+    // The file of an open node may already be removed.
     const nodes = await qmp.execute("query-named-block-nodes", { flat: true });
     const open = nodes.flatMap(({ file }) => draftsIn(file ?? ""));
     const files = (await readdir(places.folder)).flatMap(draftsIn);

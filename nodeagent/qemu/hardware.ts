@@ -19,7 +19,10 @@ const PHYSICAL_DISK = /^(?:sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme[0-9]+n[0-9]+|mmcblk[
 
 export type Processors = { readonly cores: number; readonly threads: number };
 
-/** Counts cores and threads in /proc/cpuinfo. Virtual machines often do not show cores; then each thread counts. */
+/**
+ * Counts cores and threads in /proc/cpuinfo. Virtual machines often do not show cores; then each thread counts as a
+ * core.
+ */
 export function processorsOf(cpuinfo: string): Processors {
   const blocks = cpuinfo.split(/\n\n+/).filter((block) => /^processor\s*:/m.test(block));
   const field = (block: string, name: string) => new RegExp(`^${name}\\s*:\\s*(\\S+)`, "m").exec(block)?.[1];

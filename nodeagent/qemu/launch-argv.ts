@@ -1,5 +1,5 @@
-// Builds the command line that starts QEMU in its network namespace, as a user without privileges, and with systemd as
-// a unit.
+// Builds the command line that starts QEMU in its network namespace, as a user without privileges. If systemd runs,
+// QEMU is a unit of systemd.
 
 export type Confinement = {
   readonly vm_id: string;

@@ -18,8 +18,8 @@ export type MachineState = {
 export type MachineFile = {
   read(): MachineState;
   /**
-   * Changes fields of the state. The changes are on disk when the promise resolves. If the promise rejects, the state
-   * is the earlier one, so that a repeated change is written again.
+   * Changes fields of the state. The changes are on disk when the promise resolves. If the promise rejects, the earlier
+   * state is valid, so the caller can repeat the change.
    */
   change(change: (state: MachineState) => Partial<MachineState>): Promise<void>;
 };

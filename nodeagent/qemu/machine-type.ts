@@ -1,5 +1,5 @@
-// QEMU's machine types: versions of the hardware of VMs. A running VM can move only to a QEMU that has the VM's type.
-// Each QEMU has the types of earlier versions.
+// Reads QEMU's machine types, which are versions of the hardware of VMs. A running VM can move only to a QEMU that has
+// the VM's type. Each QEMU also has the types of earlier versions.
 import type { Host } from "./host.ts";
 import { placesOf } from "./folders.ts";
 import { qemuArgv } from "./qemu-argv.ts";
@@ -7,7 +7,7 @@ import type { Qmp } from "./qmp.ts";
 import { runProgram } from "./run-program.ts";
 import type { VmRecord } from "./vm-record.ts";
 
-/** The type of new VMs. QEMU 7.2 is the version of Debian 12, so later QEMUs have it, too. */
+/** The type of new VMs. Debian 12 has QEMU 7.2, and later QEMUs also have this type. */
 export const MACHINE_TYPE = "pc-q35-7.2";
 
 export async function hasMachineType(program: string, type: string): Promise<boolean> {

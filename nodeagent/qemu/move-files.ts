@@ -18,7 +18,7 @@ export const UEFI_VARIABLES = "uefi-variables";
 const CHUNK_BYTES = 2 ** 20;
 const OWNER_ONLY = 0o600;
 
-/** Sends a file, at most `bandwidth_bytes_per_s`. Calls `onSent` with the bytes of each chunk. */
+/** Sends a file, at a rate of at most `bandwidth_bytes_per_s`. Calls `onSent` with the bytes of each chunk. */
 export async function sendFile(
   path: string,
   { socket }: OpenStream,

@@ -1,5 +1,5 @@
-// Reads the health of the storage from the arrays of Linux's software RAID (mdraid). An array that lost a disk still
-// works, and the loss of a second disk can lose all instances of the node.
+// Reads the health of the storage from the arrays of Linux's software RAID (mdraid). A redundant array that lost a disk
+// still works, but the loss of a second disk can lose all instances of the node.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { INSTANCE_POOL } from "../../src/contract/limits.ts";
@@ -29,7 +29,7 @@ async function damageOf(folder: string, name: string): Promise<readonly Damage[]
   // Layouts without redundancy have no file "degraded". During a rebuild the new disk still counts as missing.
   const missing = Number.parseInt(await readLine(join(folder, "degraded")) ?? "0");
   if (!(missing > 0)) return [];
-  // While an array is reshaped, the file has the old number in parentheses after the new one.
+  // While an array is reshaped, the file raid_disks has the old number in parentheses after the new one.
   const disks = Number.parseInt(await readLine(join(folder, "raid_disks")) ?? "0");
   return [{ status: "DEGRADED", text: `${name} lacks ${missing} of ${disks} disks` }];
 }

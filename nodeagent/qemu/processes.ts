@@ -1,4 +1,4 @@
-// Finds QEMU processes by the UUID on their command line. A process id alone proves nothing: ids are used again.
+// Finds QEMU processes by the UUID on their command line. A process id alone proves nothing, because Linux reuses ids.
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

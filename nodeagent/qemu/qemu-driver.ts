@@ -75,7 +75,8 @@ const OPEN_FOLDER = 0o711;
 
 /**
  * Opens the stored state of the machine, applies its networks again and recovers its VMs. Throws a Failure if the
- * machine cannot run VMs at all.
+ * stored state is damaged or belongs to another UUID, if the machine has no UUID, or if the paths of sockets would be
+ * too long.
  */
 export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const { folders, environment, log } = options;
@@ -88,7 +89,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   }
   for (const folder of [folders.machine_dir, folders.run_dir]) {
     const is_new = await mkdir(folder, { recursive: true, mode: OPEN_FOLDER }) !== undefined;
-    // The umask of the agent's unit removes the mode of a new folder, and QEMU's users could not enter it.
+    // The umask of the agent's unit removes permissions from a new folder, so QEMU's users could not enter the folder.
     if (is_new) await chmod(folder, OPEN_FOLDER);
   }
   await mkdir(imageFolder(folders), { recursive: true, mode: 0o700 });

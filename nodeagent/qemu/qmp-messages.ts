@@ -23,7 +23,10 @@ export type MigrationInfo = {
   readonly "error-desc"?: string;
 };
 
-/** A background job of QEMU, such as the copy of a disk. Counts bytes. A concluded job without an error succeeded. */
+/**
+ * A background job of QEMU, such as the copy of a disk. Its progress is in bytes. A concluded job without an error
+ * succeeded.
+ */
 export type Job = {
   readonly id: string;
   readonly status: string;
@@ -84,7 +87,7 @@ export type QmpCommands = MigrationCommands & {
 };
 export type CommandName = keyof QmpCommands;
 
-/** The commands that move a guest to another QEMU. */
+/** The commands that move a guest to another QEMU, or copy its disks. */
 type MigrationCommands = {
   readonly migrate: { readonly arguments: { readonly uri: string }; readonly answer: unknown };
   readonly "migrate-incoming": { readonly arguments: { readonly uri: string }; readonly answer: unknown };
@@ -161,7 +164,7 @@ export type BlockStatistics = {
 };
 
 export type QmpEvent =
-  /** The guest is off. `guest` is true if the guest itself asked for it. */
+  /** The guest is off. `guest` is true if the guest itself asked to turn off. */
   | { readonly event: "SHUTDOWN"; readonly guest: boolean; readonly reason: string }
   | { readonly event: "RESET"; readonly guest: boolean }
   | { readonly event: "GUEST_PANICKED" }

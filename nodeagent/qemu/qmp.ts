@@ -55,7 +55,7 @@ export async function connectQmp(
   }
 }
 
-/** Connects once and negotiates. Throws a QmpError without a greeting in time, or the socket's error. */
+/** Connects once and negotiates. Throws a QmpError if no greeting arrives in time, or the socket's error. */
 export async function openQmp(path: string, greeting_limit_ms = GREETING_LIMIT_MS): Promise<Qmp> {
   const socket = await openSocket(path);
   const monitor = serve(socket);

@@ -1,4 +1,4 @@
-// Restarts this machine for a job of the control plane, and reads the platform image that it booted.
+// Restarts this machine for a job of the control plane, and reads which platform image this machine booted.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { BOOT_FOLDER, readBootFiles } from "../netboot/boot-files.ts";
@@ -20,8 +20,9 @@ export type Reboot = {
 };
 
 /**
- * Restarts the machine after some seconds, unless it has restarted since the boot `wanted`. systemd runs the timer, so
- * the machine restarts even if the agent ends.
+ * Restarts the machine after some seconds. Does nothing if the machine has restarted since the boot with the id
+ * `wanted`. Throws a Failure if a VM runs or moves. systemd runs the timer, so the machine restarts even if the agent
+ * ends.
  */
 export async function reboot({ store, boot_id, run = runProgram }: Reboot, wanted: string): Promise<void> {
   if (boot_id !== wanted) return;

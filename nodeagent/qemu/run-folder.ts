@@ -10,7 +10,7 @@ const OWNER_ONLY = 0o700;
 /** Creates an empty folder in which QEMU can create its sockets. */
 export async function createRunFolder({ run_folder, output_folder }: VmPlaces, uid: number): Promise<void> {
   await mkdir(dirname(run_folder), { recursive: true, mode: PASSABLE });
-  // The umask of the agent's unit removes the mode of a new folder.
+  // The umask of the agent's unit removes permissions from a new folder.
   await chmod(dirname(run_folder), PASSABLE);
   await rm(run_folder, { recursive: true, force: true });
   for (const folder of [run_folder, output_folder]) {

@@ -41,7 +41,10 @@ export function programEnvironment(): Record<string, string> {
   return { PATH: `${path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: "C" };
 }
 
-/** Runs a program and returns its output. Throws a ProgramFailed if it fails, is missing or takes too long. */
+/**
+ * Runs a program and returns its output. Throws a ProgramFailed if it fails, is missing, takes too long or prints too
+ * much.
+ */
 export function runProgram(argv: readonly string[], options: RunOptions = {}): Promise<string> {
   const [program = "", ...rest] = argv;
   const { limit_ms = PROGRAM_LIMIT_MS, cwd, name = program, signal } = options;

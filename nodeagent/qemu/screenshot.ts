@@ -30,7 +30,7 @@ export async function takeScreenshot(qmp: Pick<Qmp, "execute">, { output_folder,
   }
 }
 
-/** Reads a file that QEMU wrote. Throws a Failure unless it is a PNG file of this user and not too large. */
+/** Reads a file that QEMU wrote. Throws an Error unless it is a regular PNG file of this user and not too large. */
 export async function readPicture(path: string, uid: number): Promise<Uint8Array> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -30,7 +30,7 @@ export async function holdForeignVms({ store, boot_id, ownInstances, log }: Star
   if (own === null) return;
   for (const { id } of starting) {
     if (own.has(id)) continue;
-    // The job that deletes the VM is on its way.
+    // The VM is not removed here: the control plane sends a job that deletes it.
     await store.change(id, { power: "off" });
     log(`VM ${id} does not start: its instance is not on this node any more`);
   }

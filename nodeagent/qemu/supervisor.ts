@@ -1,5 +1,5 @@
 // Starts QEMU so that it survives the agent, and reports why it ended. With systemd each VM is a transient service;
-// otherwise QEMU gets a session of its own, and the reason is known only if the agent still runs.
+// otherwise QEMU gets a session of its own, and only the agent's process that started QEMU knows the reason.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -12,11 +12,11 @@ export type Supervisor = {
   readonly name: "systemd" | "session";
   /** Starts QEMU. Returns before QEMU is ready. */
   start(vm: VmRecord, confinement: Confinement, command: readonly string[]): Promise<void>;
-  /** Returns how the last process of the VM ended, for operators; null if it is unknown. */
+  /** Returns how the VM's last process ended, for operators. Null if this is unknown, or a unit ended normally. */
   ending(vm_id: string): Promise<string | null>;
   /** Forgets the VM's process. Call it after the process has ended. */
   forget(vm_id: string): Promise<void>;
-  /** Limits the memory of all VMs together, if the supervisor can. */
+  /** Limits the memory of all VMs together, if the supervisor can. Null removes the limit. */
   limitMemory(bytes: number | null): Promise<void>;
 };
 

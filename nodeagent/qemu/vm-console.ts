@@ -26,7 +26,7 @@ export function openVmConsole(path: string): VmConsole {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const options = { path, readableHighWaterMark: BUFFER_BYTES, highWaterMark: BUFFER_BYTES };
   const socket: Socket = connect(options);
-  /** Called when QEMU has taken typed bytes, or can take no more. */
+  /** Functions that are called when QEMU has taken the typed bytes of one call, or when the console has closed. */
   const untaken = new Set<() => void>();
   socket.on("error", () => {}); // The VM ended; its monitor reports that.
   socket.unref();

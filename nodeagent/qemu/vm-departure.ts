@@ -1,6 +1,7 @@
 // Sends a VM to another node. With KVM, the guest runs until its disks and almost all of its memory are on the target.
-// An emulated guest is paused before its memory is sent. The guest stays paused until the control plane removes the VM
-// from this node or cancels the migration. Of a stopped VM, only files are sent.
+// An emulated guest is paused before its memory is sent. Once the target has the whole VM, the guest stays paused here
+// until the control plane removes the VM from this node or cancels the migration. If the migration fails earlier, the
+// guest continues here. Of a stopped VM, only files are sent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -236,8 +237,8 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     if (own.power !== "on") return;
     if ((await processesOf(own)).length > 0) await settle(await power.attach(own));
     else {
-      // The node has booted since the guest was paused, so the guest's memory is lost. The VM boots again: its disks
-      // contain everything that the guest wrote.
+      // The node has booted, or QEMU has ended, since the guest was paused. So the guest's memory is lost. The VM boots
+      // again: its disks contain everything that the guest wrote.
       await store.change(own.id, { power: "starting" });
       void power.boot(own.id).catch((error) => host.log(`VM ${own.id}: ${error.message}`));
     }

@@ -83,8 +83,8 @@ export async function copyDisk({ from, to, uid, signal }: Copy, size_bytes: numb
 }
 
 /**
- * Writes a disk that no QEMU uses as the compressed file of an image, unless that file exists. `to` appears only when
- * it is complete and on disk.
+ * Writes the content of a disk to the compressed file of an image, unless that file exists. No QEMU may use the disk.
+ * `to` appears only when it is complete and on disk.
  */
 export async function exportDisk({ from, to, uid, signal }: Copy): Promise<void> {
   if (await exists(to)) return;
@@ -100,7 +100,7 @@ export async function exportDisk({ from, to, uid, signal }: Copy): Promise<void>
 /** Creates a disk from the file of a prepared image, which refers to no other file. */
 export async function copyImage({ from, to, uid, signal }: Copy, size_bytes: number): Promise<void> {
   await drafted(to, async (draft) => {
-    // Node's copyFile cannot be stopped.
+    // The function copyFile of node:fs cannot be stopped.
     await runProgram(["cp", "--reflink=auto", from, draft], { limit_ms: COPY_LIMIT_MS, signal });
     await chmod(draft, OWNER_ONLY);
     await chown(draft, uid, uid);
@@ -108,7 +108,7 @@ export async function copyImage({ from, to, uid, signal }: Copy, size_bytes: num
   });
 }
 
-/** Writes a file beside `to`, which gets the name `to` when it is complete and on disk. A failure removes the file. */
+/** Writes a draft beside `to`. The draft gets the name `to` when it is complete and on disk. A failure removes it. */
 async function drafted(to: string, write: (draft: string) => Promise<void>): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
@@ -126,7 +126,7 @@ export async function removeDrafted(path: string): Promise<void> {
   for (const each of [path, `${path}.new`]) await rm(each, { force: true });
 }
 
-/** Creates an empty file of the VM's user. The user cannot create files in the folder. */
+/** Creates an empty file of the VM's user, because this user cannot create files in the folder. */
 async function createEmptyFile(path: string, uid: number): Promise<void> {
   const file = await open(path, "wx", OWNER_ONLY);
   try {

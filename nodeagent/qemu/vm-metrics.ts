@@ -27,7 +27,7 @@ export type MetricsPorts = {
   readonly tapBytes: () => Promise<ReadonlyMap<string, TapBytes>>;
 };
 
-/** Returns `metrics` of a driver. */
+/** Returns the function `metrics` of a driver. */
 export function createVmMetrics(
   { vms, monitor, tapBytes }: MetricsPorts,
 ): () => Promise<Record<string, MachineMetrics>> {

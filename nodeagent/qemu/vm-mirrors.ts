@@ -102,7 +102,7 @@ async function mirrors(qmp: Qmp): Promise<readonly Job[]> {
   return (await qmp.execute("query-jobs")).filter(({ id }) => MIRROR.test(id));
 }
 
-/** Throws a Failure unless all mirrors still copy. */
+/** Throws a Failure if a mirror has ended. */
 function failIfEnded(jobs: readonly Job[], wanted: number): void {
   const ended = jobs.find(({ status }) => status === "concluded" || status === "aborting");
   if (ended !== undefined || jobs.length < wanted) throw notCopied(ended);

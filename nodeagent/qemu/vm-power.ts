@@ -32,7 +32,7 @@ export type VmPower = {
   cut(id: string): Promise<void>;
   /** Runs work while no other work on this VM runs. */
   serialized<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** Connects to a VM's QEMU. `attach`, `launch`, `run` and `end` do not wait for other work on the VM. */
+  /** Connects to a VM's QEMU. `cut`, `attach`, `launch`, `run` and `end` do not wait for other work on the VM. */
   attach(vm: VmRecord): Promise<VmMonitor>;
   /** Starts QEMU with its guest paused. `more` holds further arguments of its command line. */
   launch(vm: VmRecord, more: readonly string[]): Promise<VmMonitor>;
@@ -44,7 +44,7 @@ export type VmPower = {
   monitor(id: string): VmMonitor | undefined;
   /** Returns the console of the last run, even after its end; undefined if the VM did not run under this agent. */
   console(id: string): VmConsole | undefined;
-  /** Brings all VMs to their wanted state after a start of the agent. Starts of VMs continue in the background. */
+  /** Brings all VMs to their wanted state after a start of the agent. Starts and stops continue in the background. */
   recover(): Promise<void>;
 };
 
@@ -125,7 +125,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   /** Records the end of a run that no job requested. */
   async function conclude(id: string, end: RunEnd, monitor: VmMonitor): Promise<void> {
     const vm = store.get(id);
-    // A halt, or a later start, already handled the end of this run.
+    // A removal, a halt or a later start already handled the end of this run, or the VM moves.
     if (vm === undefined || monitors.get(id) !== monitor || vm.move) return;
     if (vm.power === "off" || vm.power === "stopping") return;
     if (end === "gone" && !await waitForEnd(vm, QUIT_LIMIT_MS)) {

@@ -30,7 +30,7 @@ const OPEN_FOLDER = 0o711;
 export async function openVmStore(folders: Folders, onDamaged: (why: string) => void): Promise<VmStore> {
   const folder = vmsFolder(folders);
   await mkdir(folder, { recursive: true, mode: OPEN_FOLDER });
-  // The umask of the agent's unit removes the mode of a new folder, and QEMU's users could not enter it.
+  // The umask of the agent's unit removes permissions from a new folder, so QEMU's users could not enter the folder.
   await chmod(folder, OPEN_FOLDER);
   const records = new Map<string, VmRecord>();
   // The group of a VM's folder shows the VM's user, even if the record is damaged.

@@ -78,7 +78,10 @@ export function bunOf(): Bun | null {
   return (globalThis as { readonly Bun?: Bun }).Bun ?? null;
 }
 
-/** Loads Bun's foreign functions. The name is computed, because the tools of Deno would fail to resolve it. */
+/**
+ * Loads Bun's foreign functions. The module's name is computed, because Deno's tools would fail to resolve a literal
+ * name.
+ */
 export async function foreignFunctions(): Promise<ForeignFunctions> {
   return await import(["bun", "ffi"].join(":")) as ForeignFunctions;
 }

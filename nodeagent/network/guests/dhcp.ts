@@ -47,8 +47,8 @@ const NO_ADDRESS = "0.0.0.0";
 
 export type DhcpReply = {
   /**
-   * The address of the lease. The router knows the guest's MAC, so it can send to a guest that does not yet have the
-   * address.
+   * The guest's address, even if the reply grants no lease. The router knows the guest's MAC, so it can send to a guest
+   * that does not have the address yet.
    */
   readonly to: string;
   readonly packet: Uint8Array;

@@ -8,8 +8,8 @@ import { nameBytes } from "./name-bytes.ts";
 /** Lease time in seconds. A guest always gets the same lease, so the time only decides when the guest renews it. */
 const LEASE_S = 86_400;
 /**
- * Times at which the guest asks this server, or any server, to renew: the fractions of the lease time that RFC 8415
- * recommends.
+ * Seconds after which the guest asks this server (RENEW_S) or any server (REBIND_S) to renew the lease: the fractions
+ * of the lease time that RFC 8415 recommends.
  */
 const RENEW_S = LEASE_S * 0.5;
 const REBIND_S = LEASE_S * 0.8;

@@ -37,7 +37,7 @@ export function listenForDns({ bun, hostname, port, answerTo }: DnsConnectionsOp
     else send(socket, framed(answer));
   }
 
-  // Resolvers send several queries at once, and accept the answers in any order (RFC 7766).
+  // The resolver of a guest may send several queries at once, and must accept the answers in any order (RFC 7766).
   function onData(socket: TcpSocket, data: Uint8Array): void {
     let [message, rest] = unframed(Uint8Array.from([...socket.data.received, ...data]));
     if (message !== undefined) socket.timeout(QUESTION_WAIT_S);

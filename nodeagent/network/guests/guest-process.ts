@@ -28,7 +28,7 @@ export type GuestProcessOptions = {
   readonly log: (line: string) => void;
 };
 
-/** Returns the services; null if this program is not compiled, so that it cannot enter namespaces. */
+/** Returns the services; null if this program is not compiled, because it then cannot enter namespaces. */
 export function guestServices({ machine_dir, signal, log }: GuestProcessOptions): GuestServices | null {
   if (bunOf() === null) return null;
   const plans = new Map<string, GuestPlan>();

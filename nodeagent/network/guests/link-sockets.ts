@@ -35,7 +35,7 @@ const DEVICE_NAME_BYTES = 16;
 const ADDRESS_BYTES = 16;
 /** Largest packet that is read. DHCPv6 requests and router solicitations are shorter. */
 const PACKET_BYTES_MAX = 1_500;
-/** Packets that one call reads. A guest that floods its router waits for the next call. */
+/** Maximum number of packets that one call reads. Further packets, such as a guest's flood, wait for the next call. */
 const PACKETS_MAX = 64;
 /** Neighbour discovery ignores packets with a smaller hop limit, because a router has forwarded them (RFC 4861). */
 const HOP_LIMIT = 255;
@@ -53,7 +53,7 @@ export type LinkDestination = Pick<LinkPacket, "device" | "port"> & { readonly t
 export type LinkSocket = {
   /** Returns the packets that wait. */
   receive(): readonly LinkPacket[];
-  /** Sends a packet; drops it if the device does not exist. */
+  /** Sends a packet. Drops it if the device does not exist or the kernel refuses it. */
   send(data: Uint8Array, destination: LinkDestination): void;
   close(): void;
 };

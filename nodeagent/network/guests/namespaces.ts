@@ -1,5 +1,5 @@
 // Creates sockets in the network namespaces of routers, from one thread: a socket stays in the namespace in which it
-// was created. So the thread enters a namespace, creates its sockets without a pause, and returns.
+// was created. So the thread enters a namespace, creates its sockets without a pause, and returns to its own namespace.
 import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
