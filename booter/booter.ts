@@ -255,7 +255,7 @@ export function refreshPause_ms(took_ms: number): number {
 async function stage({ api, files, log }: { api: ApiClient; files: Files; log: Log }): Promise<boolean> {
   const stamps = [...files.staged()].sort();
   const linux = stamps.filter((stamp) => files.image(stamp)?.kind === "linux");
-  // A control plane of an earlier release does not know `kinds`.
+  // A control plane of an earlier release does not know `kinds`, so empty `kinds` are left out.
   const kinds = linux.length === 0 ? {} : { kinds: Object.fromEntries(linux.map((stamp) => [stamp, "linux"])) };
   try {
     await api.stage({ stamps, ...kinds });

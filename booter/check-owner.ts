@@ -1,5 +1,5 @@
-// Checks who owns the files with keys. Only their owner can read them. `booter check` usually runs as root, which can
-// read the files of every user.
+// Checks who owns the files with keys, because only their owner and root can read them. `booter check` usually runs as
+// root, so it reads such a file even if the service cannot.
 import { readFile, stat } from "node:fs/promises";
 import { fail, type Finding } from "./check-finding.ts";
 import type { BooterConfig } from "./config.ts";

@@ -44,7 +44,7 @@ export function broadcastOf({ address, prefix_len }: { address: string; prefix_l
   return ipv4Text(((ipv4Number(address) ?? 0) | ~maskOf(prefix_len)) >>> 0);
 }
 
-/** Returns a socket's peer address as IPv4 text. Sockets for both families show it as ::ffff:10.0.0.1. */
+/** Returns a socket's peer address as IPv4 text. Sockets for both families show 10.0.0.1 as ::ffff:10.0.0.1. */
 export function peerText(address: string | undefined): string {
   return (address ?? "").replace(/^::ffff:/i, "");
 }

@@ -1,4 +1,4 @@
-// Opens UDP sockets. Uses only functions of node:dgram that behave the same under Bun, Deno and Node.
+// Opens UDP sockets. Uses only functions of node:dgram that behave the same under Bun, Deno and Node.js.
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 
 export type Datagram = (bytes: Uint8Array, from: RemoteInfo) => void;

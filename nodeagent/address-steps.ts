@@ -1,4 +1,4 @@
-// The steps of the jobs that bind a floating IP to a NIC of this node, and release it.
+// Defines the steps of the jobs that bind a floating IP to a NIC of this node, and release it.
 import type { JobContext } from "./job-steps.ts";
 import { bindingOf, releaseOf, text } from "./job-fields.ts";
 

@@ -17,8 +17,8 @@ export type ByteRequest = {
 };
 
 /**
- * Sends a request and returns an answer 200. Repeats the request after a network error, a 429 or a 5xx, up to TRIES_MAX
- * requests in all. Otherwise throws a Failure with the server's message or the last error.
+ * Sends a request and returns the answer, whose status is 200. Repeats the request after a network error, a 429 or a
+ * 5xx, up to TRIES_MAX requests in all. Otherwise throws a Failure with the server's message or the last error.
  */
 export async function askForBytes(agent: Agent, request: ByteRequest): Promise<Response> {
   const { environment, link } = agent;

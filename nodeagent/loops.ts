@@ -161,9 +161,9 @@ export function configLoop(agent: Agent, register: Register): Loop {
 }
 
 /**
- * Registers an approved node with its key once per start of the agent, and once after each change of its address. A
- * registration updates the node's hostname, address and sysinfo. A disabled node does not register, because that would
- * request a new approval.
+ * Registers an approved node with its key once per start of the agent, and once after each change of the node's
+ * address. A registration updates the node's hostname, address and sysinfo. A disabled node does not register, because
+ * that would request a new approval.
  */
 function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
   let sent: string | null | undefined;

@@ -1,4 +1,4 @@
-// nodeagent serve-guests: the process that serves guests. The agent starts this process; users do not.
+// nodeagent serve-guests: serves DHCP, DNS and metadata to guests. The agent starts this process; users do not.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type AnyCommand, command } from "../cli/framework.ts";

@@ -1,4 +1,4 @@
-// Serves the AMQP broker on TCP, on one port of all the booter's addresses. All its addresses share the limits of
+// Serves the AMQP broker on TCP, on one port of all the booter's addresses. All these addresses share the limits of
 // connections and the identities of machines. A peer may open only a few connections from one IP address, so it cannot
 // take the connections of other machines. A login closes the connection that logged in before it from the same IP
 // address. The broker closes a connection that has not finished the login and connection.open within ten seconds. The

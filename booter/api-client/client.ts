@@ -67,7 +67,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
     let text: string;
     try {
       const sent = body === undefined ? undefined : JSON.stringify(body);
-      // A redirect would send the key to another host.
+      // A redirect could send the key to another host, so redirects are not followed.
       const answer = await ask(base + path, { method, headers, body: sent, signal, redirect: "manual" });
       status = answer.status;
       text = await cappedText(answer);

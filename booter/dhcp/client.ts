@@ -11,7 +11,7 @@ export type DhcpClient = {
   readonly arch: number | null;
   readonly architecture: Architecture;
   readonly guid: string | null;
-  /** The address of the relay that forwarded the packet; null for none. */
+  /** The address of the relay that forwarded the packet; null without a relay. */
   readonly relay: string | null;
 };
 

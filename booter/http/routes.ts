@@ -222,7 +222,7 @@ async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpA
   return path === null ? NOT_FOUND : fileAnswer(path);
 }
 
-/** Returns whether the decision lets the machine at this IP address boot. The TFTP server uses it, too. */
+/** Returns whether the decision lets the machine at this IP address boot. The TFTP server also calls this function. */
 export async function mayBoot(
   address: string,
   options: Pick<RouteOptions, "records" | "leases" | "settings">,

@@ -51,7 +51,8 @@ export function openMirror(options: MirrorOptions): Mirror {
   const { channel_url, key, folder, now, log, fetch: ask = fetch } = options;
   let served: Channel | null = null;
   /**
-   * The signing time of the newest channel that was ever accepted, or null; undefined until it was read from the disk.
+   * The signing time of the newest channel that was ever accepted; null if it is unknown; undefined until the file was
+   * read.
    */
   let floor: Date | null | undefined;
   const kept = (file: ChannelFile) => join(folder, file.sha256);

@@ -1,5 +1,5 @@
-// Explains why a connection to a BMC failed. Node, Bun and Deno report the same failure with different codes and texts,
-// so each pattern lists the words of all three runtimes.
+// Explains why a connection to a BMC failed. Node.js, Bun and Deno report the same failure with different codes and
+// texts, so each pattern lists the words of all three runtimes.
 
 const ACCEPT = "to accept it, use --accept-invalid-certs";
 

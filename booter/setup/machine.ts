@@ -12,7 +12,7 @@ export type Machine = {
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
-  /** True while `visit` runs: one call at a time, so that a late answer cannot overwrite a newer answer. */
+  /** True while `visit` runs. Only one call runs at a time, so that a late answer cannot overwrite a newer answer. */
   busy: boolean;
   /** True if the machine reported its start while its setup was in progress. */
   restarted: boolean;

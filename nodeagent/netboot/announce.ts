@@ -1,5 +1,5 @@
-// nodeagent netboot announce: the counterpart of SmartOS's ur-agent on a Linux node image. It logs in to the booter's
-// AMQP broker, announces the machine's inventory, runs the setup script that the booter sends, and reports its end.
+// nodeagent netboot announce: logs in to the booter's AMQP broker, announces the machine's inventory, runs the setup
+// script that the booter sends, and reports the end of the script. On SmartOS, the program ur-agent does this.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
     try {
       bus = await netbootAgent({ login, port, host, ...(from === undefined ? {} : { from }), server_uuid, mac });
       log(`connected to ${host}`);
-      // Published once per start, because the booter treats a second message as a restart of the machine.
+      // The startup message is sent only once, because the booter treats a second one as a restart of the machine.
       if (!started) bus.publish(`ur.startup.${server_uuid}`, await inventory());
       started = true;
       flush();

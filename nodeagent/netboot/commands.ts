@@ -58,7 +58,7 @@ function layout(): AnyCommand {
           exclude: given.e === undefined ? [] : given.e.split(","),
         }));
       } catch (error) {
-        // Printed on the standard output, as SmartOS's tool does, because the setup script reports this text.
+        // Prints the error to the standard output, as SmartOS's tool does, because the setup script reports this text.
         stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
         throw new Ended(EXIT.failure);
       }

@@ -116,7 +116,7 @@ function routeText(route: KernelRoute): string {
     case "device":
       return `${destination} dev ${hop.device}${destination.includes(":") ? "" : " scope link"} ${place}`;
     case "gateway":
-      // An IPv4 route may lead over an IPv6 neighbour, so the gateway's family is named.
+      // An IPv4 route may lead over an IPv6 neighbour, so the command names the gateway's family.
       return `${destination} via ${hop.gateway.includes(":") ? "inet6" : "inet"} ${hop.gateway} dev ${hop.device} ` +
         `onlink ${place}`;
   }

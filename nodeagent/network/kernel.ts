@@ -231,7 +231,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       ...fresh.flatMap((tap) => [
         `net.ipv4.conf.${tap}.proxy_arp=1`,
         `net.ipv4.conf.${tap}.arp_ignore=0`,
-        // By default the kernel waits up to 0.8 s before it answers for another address.
+        // By default, the kernel waits up to 0.8 s before it answers an ARP request for an address of another machine.
         `net.ipv4.neigh.${tap}.proxy_delay=0`,
       ]),
     ]);

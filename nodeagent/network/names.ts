@@ -1,5 +1,5 @@
 // Computes the names and addresses of a VPC's router on a node. They depend only on the node's underlay address and the
-// VNI, so that a node need not ask other nodes for them.
+// VNI, so a node need not ask other nodes for them.
 import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 /** The MAC of the router on every tap of every node. An instance that moves keeps its gateway's ARP entry. */
@@ -24,7 +24,7 @@ export const EXTERNAL_DEVICE = "xt";
 /** If the external network is a VLAN: the end of the veth pair on which EXTERNAL_DEVICE is built. */
 export const EXTERNAL_CABLE = "xv";
 
-/** Returns the name of a NIC's tap. With 13 characters it fits into the kernel's 15. */
+/** Returns the name of a NIC's tap. Its 13 characters are below the kernel's limit of 15. */
 export function tapName(mac: string): string {
   return `t${mac.replaceAll(":", "")}`;
 }

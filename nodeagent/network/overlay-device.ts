@@ -15,7 +15,7 @@ export type OverlayPlace = {
   onHost(...words: readonly string[]): Promise<string>;
   /** Runs a program in the router. */
   inside(argv: readonly string[]): Promise<string>;
-  /** Gives a program the lines of a batch. Without a line, it does nothing. */
+  /** Gives a program the lines of a batch. Does nothing without a line. */
   batch(argv: readonly string[], lines: readonly string[]): Promise<void>;
 };
 

@@ -161,8 +161,8 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
 }
 
 /**
- * The failures of a loop. The poll loop calls `begins` and `ends` in each round, the repair loop only in rounds that
- * compare all routers. A poll round that fails early does not call `ends`.
+ * Records the failures of a loop. The poll loop calls `begins` and `ends` in each round, the repair loop only in rounds
+ * that compare all routers. A poll round that fails early does not call `ends`.
  */
 type TroubleLog = {
   begins(): void;

@@ -175,7 +175,7 @@ function forwardChain(nics: readonly LocalNic[]): string[] {
   ]);
 }
 
-/** Accepts packets to the router itself, which serves only its guests. */
+/** Accepts packets to the router itself: requests of its guests, and neighbour discovery of the external network. */
 function inputChain(nics: readonly LocalNic[]): string[] {
   const limit = (from: string, connections_max: number) =>
     `iifname ${from} tcp dport { 53, 80 } ct state new ct count over ${connections_max} counter drop`;

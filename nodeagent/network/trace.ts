@@ -13,7 +13,7 @@ export type Trace = {
   readonly steps: readonly string[];
   /** True if this node's router passes the packet on. */
   readonly passes: boolean;
-  /** The firewall rule that decided last. */
+  /** The firewall rule that decided last; null if no rule decided. */
   readonly rule_id: string | null;
   /** Where the packet goes after this node; null if it ends on this node. */
   readonly next: TraceNext | null;

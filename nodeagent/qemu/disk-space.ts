@@ -7,7 +7,7 @@ import type { VmMonitor } from "./vm-monitor.ts";
 
 /** Pause between checks for free space. */
 const CHECK_MS = 2_000;
-/** Free space at which the guests continue: less would only pause them again. */
+/** Free space at which the guests continue: with less space, QEMU would soon pause them again. */
 export const SPACE_BYTES_MIN = 256 * 2 ** 20;
 
 /** The state of a guest that QEMU paused because of a failed write. */

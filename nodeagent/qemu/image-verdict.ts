@@ -1,6 +1,6 @@
 // Decides whether an image from outside may become a base image. The agent reads the format from the file's first
 // bytes, and QEMU must then use this format. If QEMU guessed the format, a guest with a raw disk could write data that
-// looks like another format.
+// looks like another format and refers to files of the node.
 import { RefusedImage } from "../refused-image.ts";
 
 export type DiskFormat = "raw" | "qcow2" | "vmdk" | "vhdx";

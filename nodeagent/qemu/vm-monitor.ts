@@ -20,7 +20,7 @@ export type VmMonitor = {
 
 export type MonitorOptions = {
   readonly limit_ms: number;
-  /** Returns whether QEMU has ended, so that connecting is useless. */
+  /** Returns whether QEMU has ended. Then a further attempt to connect is useless. */
   readonly isGone: () => Promise<boolean>;
   /** Called when a disk operation failed because the node's disk is full, and the guest waits. */
   readonly onNoSpace: () => void;
