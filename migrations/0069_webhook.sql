@@ -21,8 +21,9 @@ create table webhook (
 create index webhook_in_project on webhook (project_id, id);
 insert into actor_kind values ('webhook', 'webhook', 'id');
 
--- due_at is the time at which the oldest pending delivery of a webhook is sent. Null: no delivery is pending. Only one
--- process at a time sends to a webhook: it holds the claim until due_at.
+-- Only one process at a time sends to a webhook: the process with the claim. With a claim, due_at is the time at which
+-- the claim ends. Without a claim, due_at is the time of the next attempt. Null: there is nothing to send, or the
+-- webhook is disabled.
 create table webhook_queue (
   webhook_id uuid primary key references webhook (id) on delete cascade,
   tenant_id  uuid not null,

@@ -1,6 +1,6 @@
 -- The number of pending deliveries of a webhook. webhook_follow compares this number with its limit. To count the rows
--- of many full queues takes longer than the time limit of a statement. The trigger webhook_count maintains the number.
--- The body of its function is also in migrations/functions. `create trigger` locks webhook_delivery, so the first count
+-- of many full queues takes longer than the time limit of a statement. Two triggers maintain the number with the
+-- function webhook_count, whose body is also in migrations/functions. `create trigger` locks webhook_delivery, so the first count
 -- is exact.
 alter table webhook_queue add column waiting bigint not null default 0;
 create function webhook_count() returns trigger language plpgsql as $$

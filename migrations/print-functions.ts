@@ -70,7 +70,7 @@ export async function printedFunctions(
     await locks(
       "berth_held",
       "held",
-      "Locks the rows of actors of kind $1, and returns the positions of these actors in the arguments.",
+      "Locks the actors of kind $1 that are unlocked at the given versions. Returns their positions in the arguments.",
     ),
     await locks(
       "berth_absent",

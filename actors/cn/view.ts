@@ -9,7 +9,7 @@ import type { RegistrationReply } from "../enrolment-claim/state.ts";
 import type { ClaimSummary, CnState } from "./state.ts";
 import { underlayOf } from "./underlay.ts";
 
-/** The columns that operators see. */
+/** The columns from which the operators' view is computed. */
 type Shown = Pick<
   CnState,
   | "server_uuid"

@@ -125,8 +125,8 @@ export type UnitResult =
 export class CommitError extends Error {
   constructor(
     /**
-     * constraint: a constraint refused the call, and nothing was written. busy: nothing was written; a retry may
-     * succeed. unknown: the call may have been written.
+     * constraint: a constraint or a value of a unit was refused, and nothing was written. busy: nothing was written; a
+     * retry may succeed. unknown: the call may have been written.
      */
     readonly reason: "constraint" | "busy" | "unknown",
     readonly constraint: string | null,

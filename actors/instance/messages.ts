@@ -183,7 +183,7 @@ export type InstanceMessage =
     readonly reason: string;
     readonly told_as: string;
   }
-  /** Removes the record and releases what the instance holds. The operation creates or deletes the instance. */
+  /** Removes the record and releases what the instance holds. Sent by the undo of a create, and by a delete. */
   | { readonly type: "release"; readonly operation_id: string }
   | {
     readonly type: "resize_disk";

@@ -12,7 +12,7 @@ export type FloatingIpParams = {
   readonly network_id: string | null;
 };
 
-/** The first step commits with the record (floating-ip/creation.ts); only its undo is defined here. */
+/** The first step commits with the record (floating-ip/creation.ts), so its `do` never runs. */
 export const floatingIpAllocate = saga<FloatingIpParams>(FLOATING_IP_ALLOCATE.saga)
   .step(FLOATING_IP_ALLOCATE.record, {
     do: ({ params: { floating_ip_id, address } }) => write({ floating_ip_id, address }),

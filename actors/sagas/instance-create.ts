@@ -7,7 +7,7 @@ import { job, saga, wait, waitId, write } from "../engine/saga.ts";
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { instanceEnds, settled, toInstance } from "./instance-parts.ts";
 
-/** The first two steps commit with the record (instance/creation.ts); only their undos are defined here. */
+/** The first two steps commit with the record (instance/creation.ts), so their `do` never runs. */
 export const instanceCreate = saga<InstanceCreateParams>(INSTANCE_CREATE.saga)
   .step(INSTANCE_CREATE.record, {
     do: ({ params: { instance_id } }) => write({ instance_id }),

@@ -1,4 +1,4 @@
--- Locks the rows of actors of kind $1, and returns the positions of these actors in the arguments.
+-- Locks the actors of kind $1 that are unlocked at the given versions. Returns their positions in the arguments.
 -- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the table of the kind, its
 -- key column and the type of the key column.
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 
-/** A request holds ids, a ticket and a few fields, at most one for each disk of the VM. */
+/** A request contains ids, a ticket, a few fields, and at most a few maps with about one entry for each disk. */
 const LINE_BYTES_MAX = 256 * 2 ** 10;
 const NEWLINE = 10;
 
@@ -16,8 +16,8 @@ export function writeLine(socket: Socket, value: object): void {
 }
 
 /**
- * Reads one line and pauses the connection. Throws a Failure if the line is too long, arrives too late or is not a JSON
- * object, and if the connection ends.
+ * Reads one line and pauses the connection. Throws a Failure if more than LINE_BYTES_MAX bytes arrive without a
+ * newline, if the line arrives too late or is neither a JSON object nor an array, and if the connection ends.
  */
 export function readLine(socket: Socket, limit_ms: number): Promise<Line> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-// Keeps the filter of the underlay equal to the stored documents and the list of nodes.
+// Keeps the filter of the underlay up to date. The filter accepts packets of VPCs only from the nodes that the stored
+// documents and the list of nodes name.
 import { createOneAtATime } from "../one-at-a-time.ts";
 import type { DocumentStore } from "./document-store.ts";
 import type { NetworkDriver } from "./network-driver.ts";

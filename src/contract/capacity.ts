@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CapacityReport } from "./agent.ts";
 import { Timestamp } from "./common.ts";
 
-/** Processors, memory, disk and instances. */
+/** Processors, memory and disk. */
 const Amounts = z.object({
   cpu: z.number().describe("Processor threads, or vCPUs"),
   memory_bytes: z.number().int(),
@@ -42,8 +42,8 @@ export type FleetCapacity = z.infer<typeof FleetCapacity>;
 const share = z.number().nullable().describe("0 to 1; null if the node did not report it");
 
 /**
- * One hour of processor load: the mean, in which each sample counts as the middle of its range of 0.05, and the highest
- * sample.
+ * One hour of processor load. The server counts the samples in 20 equal ranges from 0 to 1. For `cpu_mean`, each sample
+ * counts as the middle of its range. `cpu_max` is the highest sample.
  */
 export const LoadHour = z.object({ hour: Timestamp, cpu_mean: z.number(), cpu_max: z.number() });
 export type LoadHour = z.infer<typeof LoadHour>;

@@ -12,7 +12,7 @@ export type Have = Readonly<Record<string, number>>;
 export type NetworkWatch = {
   /** Records what a node stores, and whether it answers packet traces. Call it before the poll reads the database. */
   note(server_uuid: string, have: Have, answers_traces?: boolean): void;
-  /** Returns the given nodes whose documents changed, or that have an open packet trace. */
+  /** Returns the given nodes whose documents changed, or that answer packet traces and have an open one. */
   sweep(server_uuids: readonly string[]): Promise<Map<string, { readonly changed: true }>>;
 };
 

@@ -38,7 +38,7 @@ export function changeRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { after, wait = 0 } = c.req.valid("query");
-    // The rights may have changed during the wait, so each answer is filtered by the rights at its end.
+    // The rights may change during the wait, so an answer is filtered by the rights at the end of the wait.
     const visible = async (refs: readonly ActorRef[]) => {
       const lost = await c.get("checkAgain")?.() ?? null;
       return lost === null ? await visibleTo(callerOf(c), refs) : null;

@@ -195,8 +195,7 @@ function deliveryRoutes(app: App, deps: Deps): void {
     path: `${webhook.path}/deliveries/{delivery_id}/redeliver`,
     tags,
     summary: "Send a delivery again",
-    description:
-      "The delivery is sent before the deliveries that wait, and keeps its id. 409 if the webhook is disabled.",
+    description: "The delivery keeps its id and its place in the order of the events. 409 if the webhook is disabled.",
     ...rights(deps, "WebhookRedeliver", webhook.locate),
     request: { params: ofDelivery },
     responses: answers(WebhookDelivery, "The delivery"),

@@ -33,7 +33,8 @@ async function open() {
     database: () => Promise.resolve(database),
   });
   external = await openExternalNetwork(site.nodes);
-  // Both nodes see the processes of one machine, so the QEMU processes of the nodes need different users.
+  // Both nodes see the processes of one machine, so the QEMU processes of the nodes need different users. An agent does
+  // not use the group of a VM's folder as a user. So this folder makes the second agent choose the next user.
   await site.killAgent(1);
   const folder = join(site.folderOf(1), "lib/vm/taken");
   await mkdir(folder, { recursive: true });
@@ -120,7 +121,7 @@ export type Followed = {
   readonly child: ChildProcess;
   /** The number of whole lines. */
   readonly lines: () => number;
-  /** The lines whose number is not one more than the number of the line before. */
+  /** The lines that differ from their line number. */
   readonly gaps: () => readonly string[];
 };
 

@@ -1,11 +1,12 @@
-// Adds gates to the production sagas of instances and floating IPs. A test closes a gate to refuse a step.
+// Adds gates to the production sagas of instances, disks, images and floating IPs. A test closes a gate to refuse a
+// step.
 import type { Plan, SagaDefinition, StepDefinition } from "../../actors/engine/saga.ts";
 import { sagas as all } from "../../actors/registry.ts";
 import { testGuard } from "../engine/probe.ts";
 
 /**
- * Matches every saga of instances, disks, images and floating IPs, so that a new saga fails the suite until it has
- * scenarios.
+ * Matches every saga of instances, disks, images and floating IPs except floating-ip-allocate. So a new saga fails the
+ * suite until it has scenarios.
  */
 const IN_SUITE = /^(?:instance-|disk-|image-|floating-ip-(?!allocate$))/;
 export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));

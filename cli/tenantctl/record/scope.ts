@@ -92,8 +92,8 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
 }
 
 /**
- * Returns the selectors of the list of this kind. An unknown selector is undefined; the server's error then names this
- * selector.
+ * Returns the selectors of the list of this kind. A selector that was not given and cannot be derived is undefined; the
+ * server's error then names it.
  */
 export async function listQuery(io: TenantIo, { parent, sends_project }: KindScope, flags: ScopeFlags): Promise<Query> {
   switch (parent) {
@@ -154,8 +154,8 @@ const PARENT_FLAGS = {
 } as const;
 
 /**
- * Returns the UUID that begins with the text, of a record whose VPC, route table or instance the command line does not
- * select. Throws a usage Failure that names the missing option if no UUID begins with the text.
+ * Finds a record by the beginning of its UUID, for a command line that selects no VPC, route table or instance. Throws
+ * a usage Failure that names the missing option if no UUID begins with the text.
  */
 async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], name: string): Promise<string> {
   const found = await findByPrefix(io, kind, name);
