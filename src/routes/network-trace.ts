@@ -50,7 +50,9 @@ function wrongPort({ destination, protocol, port }: TraceQuery): string | null {
     return port === undefined ? `port: a ${protocol} packet needs a port, 1 to 65535` : null;
   }
   if (port !== undefined) return `port: ${protocol} has no ports`;
-  return protocol === `icmp${family}` ? null : `protocol: ${protocol} is not of IPv${family}`;
+  return protocol === `icmp${family}`
+    ? null
+    : `protocol: ${protocol} does not fit an IPv${family} address; use icmp${family}`;
 }
 
 function asker(c: Ctx, deps: Deps): Ask {

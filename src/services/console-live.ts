@@ -120,7 +120,7 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
       }
       if (pair === null) return;
       if (now - pair.counted().used_at_ms >= times.idle_ms) {
-        return end(`the console was closed because nothing passed for ${times.idle_ms / MINUTE_MS} minutes`);
+        return end(`the console was closed because no data was sent for ${times.idle_ms / MINUTE_MS} minutes`);
       }
       if (now - renewed_at_ms >= times.renew_ms) {
         renewed_at_ms = now;

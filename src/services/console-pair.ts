@@ -40,7 +40,9 @@ export function pairConsole({ caller, node, may_write, now_ms, ended }: PairOpti
    */
   function pass(to: ServerSocket, data: Uint8Array | string): void {
     if (over) return;
-    if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) return end("an end of the console sends without waiting");
+    if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) {
+      return end("one side of the console sent more than the other side can receive");
+    }
     to.send(data as Uint8Array<ArrayBuffer> | string);
   }
 

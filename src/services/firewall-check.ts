@@ -49,7 +49,9 @@ function queryFault({ source, destination, protocol, ...of }: FirewallCheckQuery
   if (!has_ports && (of.source_port !== undefined || of.destination_port !== undefined)) {
     return badRequest(`source_port and destination_port need the protocol tcp or udp, not ${protocol}`);
   }
-  if (!has_ports && protocol !== `icmp${family}`) return badRequest(`protocol: ${protocol} is not of IPv${family}`);
+  if (!has_ports && protocol !== `icmp${family}`) {
+    return badRequest(`protocol: ${protocol} does not fit an IPv${family} address; use icmp${family}`);
+  }
   return null;
 }
 

@@ -46,7 +46,7 @@ test("expired keys are read once for concurrent tokens; after a failed read, the
   // A read for another issuer drops old entries, but not the entry of the failed read.
   const other = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
   expect(await keys.verify(token, other, ["RS256"])).toMatchObject({ sub: "s" });
-  await expect(verify(token)).rejects.toThrow(/failed moments ago/);
+  await expect(verify(token)).rejects.toThrow(/failed less than \d+ s ago/);
   clock_s += ISSUER_PAUSE_S;
   expect(await verify(token)).toMatchObject({ sub: "s" });
 });

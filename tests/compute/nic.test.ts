@@ -132,7 +132,7 @@ test("a value that is malformed or outside the subnet or VPC is refused, and not
   await a.destroy(id);
 });
 
-test("a NIC cannot be removed while a floating IP leads to it", async () => {
+test("a NIC cannot be removed while a floating IP is attached to it", async () => {
   const { id } = await a.stopped();
   const nic = okOf(await add(id));
   const ip = okOf(await a.call("POST", `/v1/floating-ips${a.selectors}`, { body: { name: "www", family: "v4" } }));

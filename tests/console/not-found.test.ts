@@ -71,7 +71,7 @@ test("the search for the text of an address finds the object by its name", async
   expect(new URL(page.url()).pathname).toBe(`/console/instances/${web1.id}`);
 }, LIMIT_MS);
 
-test("a tenant is led to the list of its project, also from an object that does not exist", async () => {
+test("a tenant is sent to the list of its project, even from an object that does not exist", async () => {
   const own = await f.site().open({ key: tenant.key });
   const project = `/t/${tenant.tenant_id}/p/${tenant.project_id}`;
   await own.show(`${project}/quota`);

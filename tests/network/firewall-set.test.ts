@@ -168,7 +168,7 @@ describe("the check whether a packet would pass", () => {
     [{ source: "203.0.113.7" }, "neither source 203.0.113.7 nor destination 192.0.2.1 is in the blocks of the vpc"],
     [{ source: "fd00:10::1" }, "source and destination must both be IPv4 or both be IPv6"],
     [{ protocol: "udp", destination_port: "" }, "destination_port"],
-    [{ protocol: "icmp6", destination_port: "" }, "protocol: icmp6 is not of IPv4"],
+    [{ protocol: "icmp6", destination_port: "" }, "protocol: icmp6 does not fit an IPv4 address; use icmp4"],
     [{ protocol: "icmp4" }, "source_port and destination_port need the protocol tcp or udp, not icmp4"],
     [{ icmp_type: "8" }, "icmp_type and icmp_code need the protocol icmp4 or icmp6, not tcp"],
     [{ source: "10.0.0.0/8" }, "source"],

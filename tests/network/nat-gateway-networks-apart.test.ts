@@ -42,7 +42,7 @@ const runsOn = (gateway: NatGateway, node: NetworkNode | null) =>
 let networks: { readonly seven: string; readonly eight: string };
 let gateways: { readonly one: NatGateway; readonly other: NatGateway; readonly same: NatGateway };
 
-test("a gateway in another VLAN waits for another edge node, and the server says why; one in the same VLAN does not", async () => {
+test("a gateway in another VLAN waits for another edge node, and the server says why; a gateway in the same VLAN does not wait", async () => {
   const [first, second, third] = [
     await subnet("seven", "198.51.100.0/28", 7),
     await subnet("eight", "198.51.100.16/28", 8),

@@ -209,7 +209,7 @@ describe("refusals", () => {
   test.each([
     [{ destination: "10.0.1.7" }, "port: a tcp packet needs a port, 1 to 65535"],
     [{ destination: "10.0.1.7", port: "1", protocol: "icmp4" }, "port: icmp4 has no ports"],
-    [{ destination: "10.0.1.7", protocol: "icmp6" }, "protocol: icmp6 is not of IPv4"],
+    [{ destination: "10.0.1.7", protocol: "icmp6" }, "protocol: icmp6 does not fit an IPv4 address; use icmp4"],
     [{ destination: "somewhere", port: "1" }, "destination"],
     [{ destination: "10.0.1.7", port: "65536" }, "port"],
   ])("%j gets 400", async (query, message) => {

@@ -94,7 +94,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
     expect(refused(await attempts(["--allow-net"])).filter((act) => !NETWORK_ACTS.test(act))).toEqual([]);
   });
 
-  test("the parent process may only read and set its environment variables", async () => {
+  test("of these actions, the parent process may only read and set its environment variables", async () => {
     const outcomes = await attempts(starterPermissions({ DATABASE_URL: database.url }));
     expect(refused(outcomes).filter((act) => !ENVIRONMENT_ACTS.test(act))).toEqual([]);
   });

@@ -98,7 +98,7 @@ describe("the caller's console ends", () => {
     ["the caller reads nothing while the node sends", (f) => {
       f.caller.stall();
       f.node.data("x");
-    }, /sends without waiting/],
+    }, /sent more than the other side can receive/],
     ["the node's connection is lost", (f) => f.node.gone(), /^the connection to the node was lost/],
     ["the node ends the console", (f) => f.node.text(endText("ada is typing")), /^ada is typing$/],
     ["the server stops", (f) => f.relay.close("the control plane restarts"), /^the control plane restarts$/],
@@ -149,7 +149,7 @@ describe("the caller's console ends", () => {
     f.node.text(controlText({ type: "ready", writer: true }));
     expect(f.caller.closed()).toBeNull();
     await f.pass(2 * TIMES.check_ms);
-    expect(f.caller.closed()).toMatch(/because nothing passed/);
+    expect(f.caller.closed()).toMatch(/because no data was sent/);
   });
 
   test("after its lifetime, even if bytes pass", async () => {

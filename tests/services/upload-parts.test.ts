@@ -44,7 +44,7 @@ test("a part that is sent while the previous part is not yet stored gets 409, an
     await client.query("begin");
     await client.query("select from image_upload where id = $1 for update", [id]);
     const sent = [put(id, 0)];
-    await vi.waitFor(async () => expect((await t.db.query(WAITING)).rowCount).toBe(1));
+    await vi.waitFor(async () => expect((await t.db.query(WAITING)).rowCount).toBe(1), { timeout: 20_000 });
     sent.push(put(id, 1));
     // The second request is refused at once, or its message waits for the first request.
     await Promise.race([sent[1], delay(500)]);

@@ -55,10 +55,14 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
 /** An instance. The list of instances adds its addresses and the names of its node, tenant and project. */
 export type NamedInstance = Instance & Partial<SystemInstance>;
 
-/** Finds an instance of any tenant, with the fields of the list. A UUID also gives the fields that the list lacks. */
+/**
+ * Finds an instance of any tenant, with the fields of the list. For a UUID and output for programs, reads only the
+ * instance, because the list searches all instances.
+ */
 export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {
   if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);
   const instance = await findInstance(io, name);
+  if (io.json) return instance;
   const listed = (await matching(io, instance.id)).find(({ id }) => id === instance.id);
   return { ...listed, ...instance };
 }
