@@ -27,7 +27,7 @@ const SIZE_DEFAULT = 13;
 
 type Props = {
   readonly rows: readonly DraftRow[];
-  /** The id of the rule that decides about the packet that the user asked about. Undefined if there is none. */
+  /** The id of the rule that decides about the packet that the user asked about. Undefined if no rule decides. */
   readonly deciding: string | undefined;
   /** Null if the caller may only read. */
   readonly edit: ((rows: readonly DraftRow[]) => void) | null;

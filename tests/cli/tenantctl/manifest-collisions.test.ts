@@ -1,12 +1,10 @@
 // Tests `apply` of a manifest with a route or subnet that conflicts with a record of the project: two routes have the
 // same destination, or the blocks of two subnets overlap.
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
-import { serverOf } from "../at-control-plane.ts";
-import { ENDPOINT } from "../fake-environment.ts";
-import { type Ran, tenantctl } from "./run.ts";
+import { runAsTenant } from "./at-tenant.ts";
+import type { Ran } from "./run.ts";
 
 const PRUNE = "apply -f - -o table --prune --yes";
 
@@ -19,19 +17,7 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 
 function run(argv: string, typed = ""): Promise<Ran> {
-  return tenantctl(argv.split(" "), {
-    env: {
-      TENANTCTL_ENDPOINT: ENDPOINT,
-      TENANTCTL_API_KEY: tenant.key,
-      TENANTCTL_TENANT: tenant.tenant_id,
-      TENANTCTL_PROJECT: tenant.project_id,
-      NO_COLOR: "1",
-    },
-    server: serverOf(t),
-    newId: randomUUID,
-    isTTY: false,
-    typed,
-  });
+  return runAsTenant({ t, tenant }, argv, typed);
 }
 
 async function done(argv: string, typed = ""): Promise<string> {

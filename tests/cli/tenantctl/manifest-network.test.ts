@@ -1,13 +1,11 @@
 // Tests NAT gateways with addresses of external subnets in a manifest, with a real control plane.
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { makeNetwork, makePool } from "../../network/public-addresses.ts";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
-import { serverOf } from "../at-control-plane.ts";
-import { ENDPOINT } from "../fake-environment.ts";
-import { type Ran, tenantctl } from "./run.ts";
+import { runAsTenant } from "./at-tenant.ts";
+import type { Ran } from "./run.ts";
 
 let t: TestControlPlane;
 let tenant: TestTenant;
@@ -18,19 +16,7 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 
 function run(line: string, typed?: string): Promise<Ran> {
-  return tenantctl([...line.split(" ")], {
-    env: {
-      TENANTCTL_ENDPOINT: ENDPOINT,
-      TENANTCTL_API_KEY: tenant.key,
-      TENANTCTL_TENANT: tenant.tenant_id,
-      TENANTCTL_PROJECT: tenant.project_id,
-      NO_COLOR: "1",
-    },
-    server: serverOf(t),
-    newId: randomUUID,
-    isTTY: false,
-    ...(typed !== undefined && { typed }),
-  });
+  return runAsTenant({ t, tenant }, line, typed);
 }
 
 type Named = { readonly name: string };

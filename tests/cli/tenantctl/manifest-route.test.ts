@@ -1,12 +1,9 @@
 // Tests how `apply` of a manifest replaces routes, with a real control plane.
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../../cli/internal/exit-code.ts";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
-import { serverOf } from "../at-control-plane.ts";
-import { ENDPOINT } from "../fake-environment.ts";
-import { tenantctl } from "./run.ts";
+import { runAsTenant } from "./at-tenant.ts";
 
 let t: TestControlPlane;
 let tenant: TestTenant;
@@ -19,19 +16,7 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 
 async function run(argv: string, typed = "") {
-  const ran = await tenantctl(argv.split(" "), {
-    env: {
-      TENANTCTL_ENDPOINT: ENDPOINT,
-      TENANTCTL_API_KEY: tenant.key,
-      TENANTCTL_TENANT: tenant.tenant_id,
-      TENANTCTL_PROJECT: tenant.project_id,
-      NO_COLOR: "1",
-    },
-    server: serverOf(t),
-    newId: randomUUID,
-    isTTY: false,
-    typed,
-  });
+  const ran = await runAsTenant({ t, tenant }, argv, typed);
   return { code: ran.code, out: ran.out(), err: ran.err() };
 }
 
