@@ -2,8 +2,8 @@
 // heartbeats and contain its reports. With --single-calls, it uses single calls, as older agents do. The agents run
 // in their own processes, so that their processor time and memory are measured separately from the servers and the
 // database. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N,
-// --single-calls, --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use
-// most time of the first server's thread).
+// --single-calls, --apart (agents use all servers but one, and other callers use that one), --storm=N (this number of
+// machines returns within 10 s) and --profile (prints the functions that use most time of the first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -100,17 +100,18 @@ export type AgentsOptions = {
   readonly agents: number;
   readonly seconds: number;
   readonly servers?: number;
+  /** True if other callers use a server of their own, as with a proxy that separates the paths of agents. */
+  readonly apart?: boolean;
   readonly single_calls?: boolean;
   readonly storm?: number;
   readonly is_profiled?: boolean;
 };
 
 export async function measureAgents(options: AgentsOptions): Promise<AgentsReport> {
-  const { cluster, agents, seconds, servers: count = 1, single_calls = false, storm = 0, is_profiled = false } =
-    options;
+  const { cluster, agents, seconds, servers: count = 1, apart = false, single_calls = false, storm = 0 } = options;
   const url = await emptyBenchDatabase(cluster.url, "bench_agents");
   const connections_max = await filesMax() - OTHER_FILES;
-  const inspector = is_profiled ? await freePort() : null;
+  const inspector = options.is_profiled === true ? await freePort() : null;
   const flags = ["-A", HEAP_FLAG, ...(inspector === null ? [] : [`--inspect=127.0.0.1:${inspector}`])];
   const env = { DATABASE_URL: url, BERTH_CONNECTIONS_MAX: String(connections_max) };
   const server = await startServer({ env, flags });
@@ -118,20 +119,28 @@ export async function measureAgents(options: AgentsOptions): Promise<AgentsRepor
   const client = await openClient({ url, statementLimit_ms: SEED_LIMIT_MS });
   try {
     while (servers.length < count) servers.push(await startServer({ env }));
+    const serving = apart ? servers.slice(0, -1) : servers;
+    const others_url = (apart ? servers.at(-1)! : server).url;
     const seeded = await seedApproved(client, agents + storm);
     const [nodes, returning] = [seeded.slice(0, agents), seeded.slice(agents)];
-    const other = (call: Call) => timeOf(server.url, call);
-    const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
-    const write = (turn: number) =>
-      other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
-    // Sends requests before the measurement. So memory that the first requests allocate is not counted for the agents.
-    for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
+    const read = (url: string) => timeOf(url, { method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
+    const write = (turn: number, url: string) =>
+      timeOf(url, {
+        method: "POST",
+        path: `/v1/cns/${anyOf(nodes)}/role`,
+        body: { role: turn % 2 === 0 ? "edge" : "both" },
+      });
+    // Sends requests to each server before the measurement. So memory that the first requests allocate is not counted
+    // for the agents.
+    for (const { url } of servers) {
+      for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read(url) : write(turn, url));
+    }
     const resident = async () => (await Promise.all(servers.map(({ pid }) => residentBytes(pid)))).reduce(sum, 0);
     const bytes_before = await resident();
-    const wanted = single_calls ? 3 * agents + ONE_TIME_CONNECTIONS - count * connections_max : 0;
+    const wanted = single_calls ? 3 * agents + ONE_TIME_CONNECTIONS - serving.length * connections_max : 0;
     const beats_once = Math.min(agents, Math.max(0, wanted));
     const fleet = startFleet({
-      ports: servers.map(({ port }) => port),
+      ports: serving.map(({ port }) => port),
       nodes,
       pace: {
         heartbeat_ms: AGENT_HEARTBEAT_MS,
@@ -162,8 +171,8 @@ export async function measureAgents(options: AgentsOptions): Promise<AgentsRepor
       const start_ms = performance.now();
       const until_ms = start_ms + seconds * 1_000;
       const [reads, writes, stormed] = await Promise.all([
-        repeat(read, until_ms),
-        repeat(write, until_ms),
+        repeat(() => read(others_url), until_ms),
+        repeat((turn) => write(turn, others_url), until_ms),
         storm === 0 ? null : comeBack(returning, server.port),
       ]);
       const to = await used();
@@ -341,6 +350,7 @@ if (import.meta.main) {
       agents: { type: "string", default: String(AGENTS) },
       seconds: { type: "string", default: "30" },
       servers: { type: "string", default: "1" },
+      apart: { type: "boolean", default: false },
       "single-calls": { type: "boolean", default: false },
       storm: { type: "string", default: "0" },
       profile: { type: "boolean", default: false },
@@ -353,6 +363,7 @@ if (import.meta.main) {
       agents: Number(values.agents),
       seconds: Number(values.seconds),
       servers: Number(values.servers),
+      apart: values.apart,
       single_calls: values["single-calls"],
       storm: Number(values.storm),
       is_profiled: values.profile,

@@ -15,22 +15,28 @@ export type HaproxyOptions = {
   readonly port: number;
   /** The ports of the three control planes. */
   readonly api: readonly number[];
+  /** True to use the settings for more than 10,000 nodes. */
+  readonly agents_apart?: boolean;
 };
 
+/** The line that the settings for more than 10,000 nodes replace. */
+const DEFAULT_BACKEND = "  default_backend control_planes";
 const START_LIMIT_MS = 30_000;
 const LOOK_MS = 100;
 
 /** Starts HAProxy, and waits until a control plane answers through HAProxy. HAProxy accepts plain HTTP. */
-export async function startHaproxy({ folder, port, api }: HaproxyOptions): Promise<Haproxy> {
+export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
+  const { folder, port, api, agents_apart = false } = options;
   const guide = await readFile(join(ROOT, "docs/guides/automatic-failover.md"), "utf8");
-  const [block = ""] = settingsIn(guide, "haproxy");
+  const [common = "", choice = "", backends = ""] = settingsIn(guide, "haproxy");
+  const block = agents_apart ? `${replaced(common, { [DEFAULT_BACKEND]: choice })}\n${backends}` : common;
   const file = join(folder, "haproxy.cfg");
   const instead = {
     "bind 10.0.0.1:443 ssl crt /etc/haproxy/berth.pem": `bind 127.0.0.1:${port}`,
     ...Object.fromEntries(api.map((each, index) => [`10.0.0.${index + 1}:8080`, `127.0.0.1:${each}`])),
   };
-  for (const text of Object.keys(instead)) {
-    if (!block.includes(text)) throw new Error(`the guide's haproxy block lacks ${text}`);
+  for (const text of [DEFAULT_BACKEND, ...Object.keys(instead)]) {
+    if (!common.includes(text)) throw new Error(`the guide's haproxy block lacks ${text}`);
   }
   await writeFile(file, `${replaced(block, instead)}\n`);
   const log = createWriteStream(join(folder, "haproxy.log"));
