@@ -4,6 +4,7 @@ import type { ApiKeyView } from "../src/contract/api-key.ts";
 import type { BootPolicy, BootRecord, Roster } from "../src/contract/boot.ts";
 import type { AutoApproveWindow, CnReservoirView, CnView } from "../src/contract/cn.ts";
 import type { CnPlacement } from "../src/contract/cn-placement.ts";
+import type { DrainStarted, EvacuateStarted } from "../src/contract/drain.ts";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../src/contract/external-network.ts";
 import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
@@ -37,6 +38,8 @@ export type Replies = {
     readonly set_traits: Traits;
     readonly set_placement: CnPlacement;
     readonly set_root_password: CnView;
+    readonly drain: DrainStarted;
+    readonly evacuate: EvacuateStarted;
     /** If the announcement contradicts the record, the reply has only the conflict. */
     readonly announce: CnView | { readonly conflict: string };
     readonly approve_setup: CnView;

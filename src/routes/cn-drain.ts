@@ -47,7 +47,7 @@ export function cnDrainRoutes(app: App, deps: Deps): void {
       operation_id,
       preview,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as DrainStarted, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const previewRoute = createRoute({

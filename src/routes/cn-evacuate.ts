@@ -53,6 +53,6 @@ export function cnEvacuateRoutes(app: App, deps: Deps): void {
       operation_id,
       preview,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as EvacuateStarted, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }
