@@ -1,5 +1,6 @@
 // Starts Debian's sshd on the loopback interface with its own keys, as the current user. This sshd does not read or
-// change the configuration of the machine or the user.
+// change the configuration of the machine or the user, and its sessions do not run the shell files of the machine or
+// the user: a line that such a file prints would become part of a command's output.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -37,6 +38,7 @@ export type SshdOptions = {
 export async function startSshd({ addresses = SSH_ADDRESSES, prefix = [] }: SshdOptions = {}): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), "berth-sshd-"));
   const [host_key, user_key] = ["host_key", "user_key"].map((name) => newKey(join(folder, name)));
+  mkdirSync(join(folder, "home"));
   const port = await freePort();
   const host_public = readFileSync(`${host_key}.pub`, "utf8").trim();
   const known = addresses.slice(0, 2).map((address) => `[${address}]:${port} ${host_public}\n`).join("");
@@ -79,6 +81,10 @@ function configText(folder: string, { port, addresses }: { port: number; address
     ...addresses.map((address) => `ListenAddress ${address}`),
     `HostKey ${join(folder, "host_key")}`,
     `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
+    // The shell looks for the user's shell files in an empty folder.
+    // On Debian, a bash that sshd starts runs .bashrc and /etc/bash.bashrc, except inside another shell.
+    `SetEnv HOME=${join(folder, "home")} SHLVL=1`,
+    "PermitUserRC no",
     "PidFile none",
     "UsePAM no",
     // With StrictModes, sshd rejects keys in the temporary folder, because all users can write to that folder.
