@@ -66,8 +66,8 @@ export const TFTP_FILE_BYTES_MAX = 16_777_216;
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
 /**
  * The largest total size of the messages that the AMQP broker keeps, of all machines together and of one connection.
- * Incomplete messages count, too. A connection with more than AMQP_HELD_BYTES_SMALL gets memory only from the first
- * half: the other half stays free for the inventories of other machines.
+ * Incomplete messages count, too. A connection with more than AMQP_HELD_BYTES_SMALL gets no more memory when half of
+ * AMQP_HELD_BYTES_MAX is in use. The other half stays free for the inventories of other machines.
  */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 export const AMQP_HELD_BYTES_PER_CLIENT_MAX = 2 * AMQP_BODY_BYTES_MAX;

@@ -12,8 +12,8 @@ import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./age
 /** How long a question waits before its poll is sent, so that a question of the other loop can share the poll. */
 const GATHER_MS = 20;
 /**
- * If the poll in flight ends within this time, a question waits until that poll has ended, and then shares the next
- * poll.
+ * If the poll in flight ends within this time, a question waits for the end of that poll. Then both loops share the
+ * next poll.
  */
 const JOIN_MS = 250;
 /**
@@ -22,8 +22,8 @@ const JOIN_MS = 250;
  */
 const LATE_MS = 2_000;
 /**
- * The pause before the next poll after the server did not support a poll, and the time in which polls carry no reports
- * after the server refused a poll with a report.
+ * If the server does not support polls, the agent tries the next poll after this time. If the server refuses a poll
+ * with a report, polls carry no reports for this time.
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
@@ -52,8 +52,8 @@ export type Polls = {
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
   /**
-   * Whether the polls carry the reports. They do while a poll for work is in flight and not late, unless the server
-   * refused a report in a poll shortly before.
+   * Whether the polls carry the reports. They do while a poll for work is in flight and not late. After the server
+   * refused a poll with a report, they do not for UNSUPPORTED_RETRY_MS.
    */
   carries(): boolean;
 };

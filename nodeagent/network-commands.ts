@@ -97,8 +97,8 @@ function traceCommand(): AnyCommand {
 }
 
 /**
- * Throws a Failure if the directory does not exist, because opening the store would create it, and if a stored file is
- * damaged.
+ * Throws a Failure if a stored file is damaged or the directory does not exist. Opening the store would create the
+ * directory.
  */
 async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
   if (!existsSync(state_dir)) {

@@ -101,7 +101,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       known_consoles: work.consoles.known(),
     };
     const call = { method: "POST", path: "/v1/agent/claim", body, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS } as const;
-    // If only the worker stops, the poll continues, so this call ends its wait for the poll.
+    // If only the worker stops, the poll continues, so the worker must stop waiting for it.
     const reply = await untilStopped(agent, work.polls.claim(body)) ?? await talk(agent, work.api_key, call);
     if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
     if (reply.kind === "later" || reply.answer.status >= 300) {

@@ -11,8 +11,8 @@ export type Declared = {
 };
 
 /**
- * The network in which a machine boots. The record of the machine stores these values, except `within`: the part of the
- * pool that belongs to the network. If `within` is absent, the network has the whole pool.
+ * The network in which a machine boots. `within` is the part of the pool that belongs to the network. If it is absent,
+ * the network has the whole pool. The machine's record stores all values except `within`.
  */
 export type Segment = {
   readonly prefix_len: number;

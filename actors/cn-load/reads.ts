@@ -87,8 +87,8 @@ const COUNTED = sql`lateral (
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
 
 /**
- * Returns SQL for a sum of at most the greatest safe JavaScript integer; a larger sum becomes this number. The limit is
- * needed, because a single value in a quota or in a node's report may already be this number.
+ * Returns SQL for a sum that is limited to the greatest safe JavaScript integer. A single value in a quota or in a
+ * node's report may already be that large, so a sum can be larger.
  */
 function exactSum(amount: string, unit = 1): string {
   return `least(coalesce(sum(${amount}), 0) * ${unit}, ${Number.MAX_SAFE_INTEGER})::bigint`;

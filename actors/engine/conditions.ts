@@ -221,8 +221,8 @@ export type Condition =
   /** Runs the effect. */
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
   /**
-   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive lock. But several units
-   * of one call may hold it in the same wave, because it protects only budgets, pools and counters.
+   * Holds the lock until the commit ends. A counted lock protects only budgets, pools and counters. It excludes other
+   * calls, as an exclusive lock does, but several units of one call may hold it in the same wave.
    */
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 

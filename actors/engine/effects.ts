@@ -65,8 +65,8 @@ export function withNewActor(to: ActorRef, message: Message): With {
 }
 
 /**
- * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. A text that the function returns
- * names the obstacle and replaces <WHAT> in the refusal.
+ * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. If the function returns a text
+ * instead, the text replaces <WHAT> in the refusal.
  * @param refusal the fault, or the text of a 409
  */
 export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal: string | Fault): Condition {
@@ -109,8 +109,8 @@ export function lock(key: string, shared = false): Condition {
 
 /**
  * Holds a named lock during the commit. Use it if the lock protects only budgets, pools and counters. Several units of
- * one call can hold the lock as a counted lock, because the commit call checks these units one after another. The lock
- * excludes all other holders.
+ * one call can hold it in the same wave, because the commit call checks these units one after another. It excludes all
+ * other calls.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };

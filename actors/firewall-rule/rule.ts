@@ -55,7 +55,7 @@ export function ruleFault({ protocol, source_ports, destination_ports, icmp_type
   return null;
 }
 
-/** Returns a 409 if the VPC has no block of the family of one of the rule's networks; otherwise null. */
+/** Returns a 409 if a network of the rule is of a family in which the VPC has no block; otherwise null. */
 export function unplanned(
   { source_cidr, destination_cidr }: Networks,
   { plan }: { readonly plan: Blocks },

@@ -13,7 +13,10 @@ export async function findImageUpload(db: Db, id: string) {
 /** The part of an operation's parameters that its upload needs. */
 type Planned = { readonly tenant_id: string; readonly project_id: string; readonly image: PlannedImage };
 
-/** Returns the operation whose image this node is sending in a job; undefined if no such job is in progress. */
+/**
+ * Returns the operation that makes an image from this upload while a job of the node sends the bytes; undefined if no
+ * such job is in progress.
+ */
 export async function findImageOfJob(db: Db, upload_id: string, cn: string) {
   const { rows: [row] } = await sql<{ operation_id: string; params: Planned }>`
     select s.id as operation_id, s.params from job j join saga s on s.id = j.saga_id
@@ -30,8 +33,8 @@ export async function findImageOfUpload(db: Db, upload_id: string): Promise<stri
 }
 
 /**
- * Returns the size of an uploaded image if it is the image of a job in progress on the node; otherwise null. A job that
- * names no image has the image of its instance.
+ * Returns the size of an uploaded image if a job in progress on the node uses the image; otherwise null. A job that
+ * names no image uses the image of its instance.
  */
 export async function findUploadedForNode(db: Db, id: string, cn: string): Promise<number | null> {
   const { rows: [row] } = await sql<{ size_bytes: number }>`

@@ -35,8 +35,8 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
 }
 
 /**
- * The host of a create without candidates: a node that does not exist, so it has no capacity. The commit checks the
- * quota and the addresses before the capacity, so the refusal names an exceeded quota even when no node is large
+ * The host of a create for which no node is a candidate. No node has this id, so the check of the capacity fails. The
+ * commit checks the quota and the addresses first, so the refusal names an exceeded quota even if no node is large
  * enough.
  */
 const NO_NODE = "00000000-0000-0000-0000-000000000000";

@@ -21,7 +21,7 @@ import { instanceView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** 503: no candidate could take the instance when the commit ran, because other commits were first. */
+/** 503: other commits took the room of every candidate before this commit. */
 export const NO_ROOM_TO_MOVE = fault("unavailable", "no other node has room for the instance: <WHAT>", {
   error_code: "CapacityExhausted",
 });

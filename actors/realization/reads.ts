@@ -54,8 +54,8 @@ const PENDING_KNOWN_MAX = 200;
 /** The most VPCs that a process remembers. The oldest is forgotten first. */
 const VPCS_KNOWN_MAX = 1_000;
 /**
- * After this time in seconds, the NICs are read again. The reason is a failover: the new primary may lack the last
- * changes, and then uses the number of a remembered generation for other changes.
+ * After this time in seconds, the process reads the NICs again. After a failover, the new primary may lack the last
+ * changes, and may give the number of a remembered generation to other changes.
  */
 const KNOWN_S = 30;
 

@@ -90,8 +90,8 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
   }
 
   /**
-   * Learns the address that the machine names: in option 50 if it asks the other server, in ciaddr if it asks port
-   * 4011.
+   * Learns the machine's address from its packet: on the DHCP port from option 50 (the machine asks another DHCP
+   * server), on port 4011 from ciaddr.
    */
   function learn(packet: DhcpPacket, port: DhcpAsked): void {
     const address = port === "dhcp" ? addressOption(packet, 50) : packet.ciaddr;

@@ -34,7 +34,7 @@ export async function waitForTask({ started, path, call, sleep, ends }: TaskOpti
   if (monitor === null) return started;
   for (;;) {
     const answer = await call("GET", monitor);
-    // A BMC may delete a task after its end, and the monitor of a task then no longer exists.
+    // A BMC may delete a task and its monitor after the task has ended.
     if (answer.status === 404 || answer.status === 410) return started;
     const { TaskState: state } = answer.body;
     const messages = textOf(messagesOf({ "@Message.ExtendedInfo": answer.body.Messages }).filter(({ good }) => !good));

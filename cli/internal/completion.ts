@@ -21,8 +21,8 @@ type Cursor = {
 };
 
 /**
- * Follows the complete words. Returns the command, its options, the number of arguments that it has so far, and the
- * option whose value comes next, or null.
+ * Follows the complete words. Returns the command, its options, the number of its arguments so far, and the option that
+ * still needs a value, or null.
  */
 function walk(root: CommandNode, words: readonly string[]): Cursor {
   let node = root;

@@ -45,8 +45,8 @@ export type Answer = {
 export class Unreachable extends Failure {}
 
 /**
- * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect, for a 2xx response
- * that is not JSON although the call expects JSON, and with exit code 130 if the environment was aborted.
+ * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect, and for a 2xx
+ * response without the JSON that the call expects. If the environment was aborted, the Failure has exit code 130.
  */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);

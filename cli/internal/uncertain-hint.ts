@@ -7,8 +7,8 @@ const MAY_HAVE = "The server may have received the request before the connection
   "The attempts of one command count as one request, so nothing happened twice.";
 
 /**
- * Returns the failure. If the result of the request is not known, the message names the command that shows it. A new
- * command line sends a new idempotency key, so the server would not recognize it as a repetition.
+ * Returns the failure. If the result of the request is not known, adds to its message the command that shows the
+ * result. A user who runs the command line again sends a new idempotency key, so the server would do the work twice.
  */
 export function withUncertainHint(member: AnyCommand, error: unknown): unknown {
   if (!(error instanceof Failure) || !error.is_uncertain) return error;

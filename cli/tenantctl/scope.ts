@@ -49,7 +49,7 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure if the user gave no project and the tenant does not have exactly one. */
+/** Finds the project: the given one, or the tenant's only project. Throws a usage Failure if there is neither. */
 export async function needProject(io: TenantIo, purpose: string): Promise<void> {
   if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
 }

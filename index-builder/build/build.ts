@@ -1,5 +1,5 @@
-// Resolves one build of a release. Throws `held`, which raises an alarm, if the bytes of an image changed under a known
-// build id, unless the operator accepts changes.
+// Resolves one build of a release. If the bytes of an image changed under a known build id, throws `held`, which raises
+// an alarm. The operator can accept such changes.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, pointEntry } from "../osinfo/lookup.ts";
 import type { LocationKind } from "../../src/lib/image-index/values.ts";

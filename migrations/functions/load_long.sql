@@ -1,6 +1,6 @@
--- Updates the parts of summaries that cover a day and a week, for the nodes with current samples whose parts are older
--- than 10 minutes. Begins with the node whose parts are oldest, and takes at most `nodes` nodes (null: all). Returns
--- the number of updated nodes. Only one call at a time does this work. A row that is locked is left for the next call.
+-- Updates the parts of load summaries that cover a day and a week. Takes only nodes with current samples whose parts
+-- are older than 10 minutes: the oldest parts first, and at most `nodes` nodes (null: all). Returns the number of
+-- updated nodes. Only one call at a time does this work. A row that is locked is left for the next call.
 create or replace function load_long(nodes int) returns int language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -16,8 +16,8 @@ export function writeLine(socket: Socket, value: object): void {
 }
 
 /**
- * Reads one line and pauses the connection. Throws a Failure if more than LINE_BYTES_MAX bytes arrive without a
- * newline, if the line arrives too late or is neither a JSON object nor an array, and if the connection ends.
+ * Reads one line and pauses the connection. The line must be a JSON object or array. Throws a Failure if it is not, if
+ * more than LINE_BYTES_MAX bytes arrive without a newline, if the line arrives too late, or if the connection ends.
  */
 export function readLine(socket: Socket, limit_ms: number): Promise<Line> {
   return new Promise((resolve, reject) => {

@@ -151,7 +151,10 @@ function isRemote(document: NetworkDocument, address: string): boolean {
   return remoteOf(document, address) !== null;
 }
 
-/** Returns the route of the sender's subnet that decides; null if the VPC's own NICs or a floating IP come first. */
+/**
+ * Returns the route of the sender's subnet that the packet takes; null if the VPC's own NICs or a floating IP come
+ * first.
+ */
 function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: boolean): DocumentRoute | null {
   const subnet = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id);
   const address = parseIp(to);

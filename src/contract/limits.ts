@@ -183,8 +183,8 @@ export const NODE_LOAD_KEPT_DAYS = 7;
  */
 export const LOAD_LONG_NODES = 100;
 /**
- * Statements that update the load summaries of the last day and week. A pass runs this many for each minute of the
- * interval between passes, so 20,000 nodes are updated in 10 minutes.
+ * Statements that update the load summaries of the last day and week. For each minute of the interval between passes, a
+ * pass runs this many. So it updates 20,000 nodes in 10 minutes.
  */
 export const LOAD_LONGS_PER_MINUTE = 20;
 /** Hours for which one statement stores the load of all nodes: about 0.1 s with 10,000 nodes. */
@@ -195,8 +195,8 @@ export const LOAD_FLEET_HOURS = 4;
  */
 export const LOAD_SUM_INSTANCES = 2_000;
 /**
- * Statements that sum the load of instances by the minute, and again as many that sum it by the hour. A pass runs this
- * many for each minute of the interval between passes: enough for 200,000 instances.
+ * Statements that sum the load of instances. For each minute of the interval between passes, a pass runs this many for
+ * the sums by the minute, and as many for the sums by the hour. This is enough for 200,000 instances.
  */
 export const LOAD_SUMS_PER_MINUTE = 100;
 /**
@@ -237,7 +237,10 @@ export const ROSTER_ENTRIES_MAX = 10_000;
  */
 export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
-/** Kernel arguments of enrolment, of one label or of one machine: a whole boot script has at most 3,500 bytes. */
+/**
+ * Kernel arguments of enrolment, of one label or of one machine. The number is limited, because a whole boot script has
+ * at most 3,500 bytes.
+ */
 export const KERNEL_ARGS_MAX = 32;
 /** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
 export const HARDWARE_PARTS_MAX = 512;
@@ -479,7 +482,7 @@ export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
 export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
 /** If an operator must restart the machine, the node has a day to report again: the operator may be away. */
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
-/** A drain no longer tries to move an instance after this many refused migrations, one second apart. */
+/** A drain gives up an instance after this many refused migrations. It tries once a second. */
 export const DRAIN_TRIES_MAX = 3;
 /**
  * The smallest bandwidth that a migration may be limited to, in bytes per second. With less, memory changes faster than

@@ -180,8 +180,8 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 type Request = { readonly path: string; readonly body?: unknown };
 
 /**
- * Returns the requests of a route for these objects. If the path names a job, there is one request for each job of the
- * other node, or one request for a job of the calling node or for a missing job.
+ * Returns the requests of a route for these objects. If the path names a job and the objects belong to the other node,
+ * returns one request for each job of that node. Otherwise returns one request.
  */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");

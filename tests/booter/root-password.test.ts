@@ -1,5 +1,5 @@
-// Tests the root password in the boot script of a node, while the booter knows the password's hash, and while the
-// booter does not know this hash.
+// Tests the root password in the boot script of a node: when the booter knows the password's hash, and when it does
+// not.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LOCKED_PASSWORD_HASH } from "../../booter/http/routes.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";

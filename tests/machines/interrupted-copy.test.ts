@@ -77,7 +77,8 @@ test("the next agent ends the copy, removes its file, and thaws the guest; then 
   await leaveDuringCopy(snapshot);
   expect(await copiesInQemu()).toEqual({ jobs: [`copy-${snapshot.id}`], has_draft: true });
   expect(await drafts()).toEqual([`disk-${snapshot.id}.qcow2.copy`]);
-  // As if the agent had ended between its freeze and its thaw. /persist is the guest's only writable file system.
+  // The guest stays frozen, as if the agent had ended before it thawed the guest. /persist is the guest's only writable
+  // file system.
   expect(await guestAgentAt(places.socket("qga")).freeze()).toBe(1);
 
   await machine.restart();

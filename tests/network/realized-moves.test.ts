@@ -158,7 +158,7 @@ test("a long-lived process answers like a new process if more nodes are pending 
   const vpc = await f.n.vpc();
   const subnet = await f.n.subnet(vpc.id, { ipv4_block: vpc.ipv4_block });
   const nodes = Array.from({ length: MANY }, () => randomUUID()).sort();
-  // The nodes need no other rows: each has a copy of the instance `db` with a NIC in the VPC.
+  // Each node gets a copy of the instance `db` with a NIC in the VPC. The nodes need no other rows.
   await f.t.db.query(
     `with node as (select host, gen_random_uuid() as id, n from unnest($1::uuid[]) with ordinality u(host, n)),
           made as (insert into instance

@@ -366,7 +366,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   }
 
   let { shared } = fixture;
-  /** Returns the NICs of two instances that all floating IP cases share, because they do not change the instances. */
+  /** Returns the NICs of two instances. All floating IP cases share them, because no case changes the instances. */
   const bindable = async () => shared ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
     const { rows: [nic] } = await db.query<{ nic_id: string; vpc_id: string }>(

@@ -138,7 +138,7 @@ export async function showNode(t: Caller, { server_uuid }: { server_uuid: string
   return (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
 }
 
-/** Returns the fields of a boot record that every answer has: not its last netboot request and boot arguments. */
+/** Returns a boot record without its last netboot request and its boot arguments, which only some answers have. */
 export async function showRecord(t: TestControlPlane, mac: string | undefined) {
   const { client: _request, boot_arguments: _arguments, ...record } = (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
   return record;

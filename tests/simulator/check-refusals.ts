@@ -1,5 +1,6 @@
-// INV-3b: a refusal, and a success without a change, must be right for a state that the actor, or another actor on
-// which the decision depends, had between the request and the answer. A decision from an older row is a violation.
+// INV-3b: a refusal, or a success without a change, must be right for some state between the request and the answer.
+// The state is of the actor, or of another actor on which the decision depends. A decision from an older row is a
+// violation.
 import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -90,8 +91,8 @@ function closedMeanwhile(evidence: Evidence, operation: Operation): boolean {
 }
 
 /**
- * Returns whether the actor entered a state during the operation for which `isSuch` returns true. Reads the transitions
- * and not the row versions: a unit writes one row for all its steps, so a state in the middle of a unit is in no row.
+ * Returns whether the actor entered, during the operation, a state for which `isSuch` returns true. Reads the
+ * transitions, because no row has a state in the middle of a unit: a unit writes one row for all its steps.
  */
 function passed(
   evidence: Evidence,

@@ -1,5 +1,5 @@
-// Records the true history of a run: every row of every actor and every transition, stamped in the order in which they
-// took effect, and the requests and answers that the clients recorded.
+// Records the true history of a run: every row of every actor, every transition, and the clients' requests and answers.
+// Stamps show the order in which the rows and transitions took effect.
 import type { LoadedActor, TransitionRow } from "../../actors/engine/store.ts";
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { type ActorRef, type Fault, type Json, type Message, refKey } from "../../actors/engine/types.ts";

@@ -1,6 +1,6 @@
-// Names look the same everywhere: they have no direction marks, no invisible characters and no control characters.
-// The tests send an otherwise valid body to the routes below /v1/ whose body has a name and whose path the test can
-// fill.
+// Names look the same everywhere: they have no direction marks, no invisible characters and no control characters. The
+// tests cover the routes below /v1/ whose body has a name and whose path the test can fill. They send bodies that are
+// valid except for the name.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";

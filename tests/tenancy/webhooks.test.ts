@@ -496,7 +496,7 @@ test("the deliveries of a deleted webhook are deleted in batches by maintenance,
   await drop(kept);
 });
 
-test("a test of a webhook and the reading of events, which both add a delivery, do not wait for each other forever", async () => {
+test("a test of a webhook and the reading of events both add a delivery, and do not deadlock", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"], enabled: false });
   const [first, second] = [await openClient({ url: t.databaseUrl }), await openClient({ url: t.databaseUrl })];
   const { rows: [session] } = await second.query("select pg_backend_pid() as pid");

@@ -10,7 +10,7 @@ export const WAIT_OPTION = [
   `wait up to ${PREFER_WAIT_S_MAX} s until all nodes of the VPC have applied the change; exit code 1 if they have not`,
 ] as const;
 
-/** Time limit of the request: the longest wait, and the time of a request that does not wait. */
+/** The time limit of a request: the longest wait, and 30 s for the request itself. */
 const WAIT_LIMIT_MS = (PREFER_WAIT_S_MAX + 30) * 1_000;
 
 type Options<T> = {
