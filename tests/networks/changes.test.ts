@@ -58,12 +58,24 @@ describe.skipIf(missing !== null)("a newer document", () => {
   const change = (document: NetworkDocument) => driver.apply(document, new Map(), { trusts_last: true });
   const pings = async () => (await site.inMachine("a2", "ping", "-c", "1", "-W", "1", near.ipv4!)).code === 0;
 
-  test("a changed rule starts at most three programs", async () => {
-    const allow = rule({ direction: "outbound", action: "allow" });
-    await change(documentOf({ ...BASE, rules: [allow] }, "n1", 2));
-    programs = [];
-    await change(documentOf({ ...BASE, rules: [{ ...allow, priority: 101 }] }, "n1", 3));
-    expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_RULE_MAX);
+  test("a changed rule is in force after at most three programs", async () => {
+    const changing = rule({ direction: "inbound", action: "allow", protocol: "icmp4", priority: 300 });
+    const rules = [deny({ priority: 200 }), changing];
+    await change(documentOf({ ...BASE, rules }, "n1", 2));
+    expect(await pings()).toBe(true);
+    // Without this, the ping's connection would be open, and the change that forbids it would start one more program.
+    await site.run(["ip", "netns", "exec", ROUTER, "conntrack", "-F"]);
+    for (
+      const [generation, fields, passes] of [
+        [3, { priority: 100 }, false],
+        [4, { priority: 201 }, true],
+      ] as const
+    ) {
+      programs = [];
+      await change(documentOf({ ...BASE, rules: [rules[0]!, { ...changing, ...fields }] }, "n1", generation));
+      expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_RULE_MAX);
+      expect(await pings(), JSON.stringify(fields)).toBe(passes);
+    }
   });
 
   test("a rule that denies an open connection starts at most one more program, and is in force", async () => {
@@ -93,26 +105,57 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(programs).toEqual([]);
   });
 
-  test.each<[string, TestVpc, number]>([
-    [
-      "rules",
-      { ...BASE, rules: [deny(), deny({ protocol: "tcp", destination_ports: { low: 1, high: 9 } })] },
-      PROGRAMS_PER_DENY_MAX,
-    ],
-    ["a NIC on another node", { ...BASE, machines: [near, far, later] }, 3],
-    ["a NIC that left another node", { ...BASE, machines: [near] }, 3],
-    ["a NIC that moved between other nodes", { ...BASE, machines: [near, { ...far, node: "n3" }] }, 3],
-    ["routes", { ...BASE, routes: [{ destination: "198.51.100.0/24", target: { kind: "reject" } }] }, 1],
-    ["a NAT gateway on another node", { ...BASE, edge: "n3" }, 3],
-    ["limits of a NIC", { ...BASE, machines: [{ ...near, connections_max: 7, packets_per_second_max: 50 }, far] }, 3],
+  /** `programs_max` limits the programs of the change and of its reversal. `answers`: the machine answers the ping. */
+  test.each<[string, { vpc: TestVpc; programs_max: number; answers: boolean }]>([
+    ["rules", {
+      vpc: { ...BASE, rules: [deny(), deny({ protocol: "tcp", destination_ports: { low: 1, high: 9 } })] },
+      programs_max: PROGRAMS_PER_DENY_MAX,
+      answers: false,
+    }],
+    ["a NIC on another node", {
+      vpc: { ...BASE, machines: [near, far, later] },
+      programs_max: 3,
+      answers: true,
+    }],
+    ["a NIC that left another node", {
+      vpc: { ...BASE, machines: [near] },
+      programs_max: 3,
+      answers: false,
+    }],
+    ["a NIC that moved between other nodes", {
+      vpc: { ...BASE, machines: [near, { ...far, node: "n3" }] },
+      programs_max: 3,
+      answers: false,
+    }],
+    ["routes", {
+      vpc: { ...BASE, routes: [{ destination: "198.51.100.0/24", target: { kind: "reject" } }] },
+      programs_max: 1,
+      answers: true,
+    }],
+    ["a NAT gateway on another node", {
+      vpc: { ...BASE, edge: "n3" },
+      programs_max: 3,
+      answers: true,
+    }],
+    ["limits of a NIC", {
+      vpc: { ...BASE, machines: [{ ...near, connections_max: 7, packets_per_second_max: 50 }, far] },
+      programs_max: 3,
+      answers: true,
+    }],
   ])(
-    "after a change of %s, and after its reversal, the router equals the result of a full comparison",
-    async (_, vpc, programs_max) => {
-      for (const document of [documentOf(vpc, "n1", 2), documentOf(BASE, "n1", 3)]) {
+    "after a change of %s, and after its reversal, packets obey it, and a full comparison finds nothing to change",
+    async (_, { vpc, programs_max, answers }) => {
+      for (
+        const [document, answers_now] of [
+          [documentOf(vpc, "n1", 2), answers],
+          [documentOf(BASE, "n1", 3), true],
+        ] as const
+      ) {
         programs = [];
         const { changes, ruleset_replaced } = await change(document);
         expect(changes + Number(ruleset_replaced), "something changed").toBeGreaterThan(0);
         expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(programs_max);
+        expect(await pings(), `generation ${document.generation}`).toBe(answers_now);
         expect(await driver.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
         // A new driver, which does not know the router yet, finds nothing to change either.
         expect(await site.driver("n1").apply(document)).toMatchObject({ changes: 0 });
