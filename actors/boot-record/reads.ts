@@ -55,7 +55,7 @@ function clientView({ mac: _mac, seen_at, ...facts }: BootClientRow): BootClient
 
 /**
  * Lists foreign ports that sent this node's UUID in a netboot request, in the order of their MACs. A port is foreign if
- * it is neither a port of the node nor bound to the node.
+ * the node does not have it and its record is not bound to the node.
  */
 export async function listStrangePorts(
   db: Db,

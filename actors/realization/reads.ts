@@ -3,8 +3,8 @@
 // nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the same nodes
 // (db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every answer is
 // current. They suffice, because only a node of the VPC can report `applied` at the newest generation. The NICs are
-// read again if the generation has changed, and after KNOWN_S. They are also read again if the applied and the pending
-// nodes together are not as many as the remembered nodes, or if a node became pending again.
+// read again if the generation has changed, and after KNOWN_S. They are also read again if the number of applied and
+// pending nodes differs from the number of remembered nodes, or if a node became pending again.
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";

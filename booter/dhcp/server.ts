@@ -157,8 +157,8 @@ type Asked = {
 };
 
 /**
- * Returns the client of the packet. If the packet is a REQUEST that does not identify its client, returns the client of
- * the machine's last DISCOVER, provided that both packets have the same xid.
+ * Returns the client of the packet. If a REQUEST does not identify its client, returns the client of the machine's last
+ * DISCOVER with the same xid.
  */
 function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Transactions): DhcpClient {
   if (packet.type !== REQUEST || identity.kind !== "plain") return identity;

@@ -1,5 +1,6 @@
-// Decides which URLs may be fetched: https, http from this machine, and http from other machines if a digest from
-// another source verifies the bytes. The connector (src/outbound) checks the IP addresses.
+// Decides which URLs may be fetched: every https URL, and http URLs of this machine. An http URL of another machine may
+// be fetched only if a digest from another source verifies the bytes. The connector (src/outbound) checks the IP
+// addresses.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 

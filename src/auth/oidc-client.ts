@@ -52,8 +52,7 @@ export function createOidcClients(web: IssuerWeb) {
 
   /**
    * Exchanges a code for an ID token, which is not checked yet. Returns null if the issuer refuses the code, if `iss`
-   * names another issuer, or if `iss` is missing although the issuer announces that it sends it. Throws
-   * IssuerUnavailable.
+   * names another issuer, or if the issuer announces `iss` but does not send it. Throws IssuerUnavailable.
    */
   async function idTokenOf(
     client: OidcClient,

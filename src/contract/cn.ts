@@ -16,8 +16,8 @@ export const SetupProgress = z.object({
 export type SetupProgress = z.infer<typeof SetupProgress>;
 
 /**
- * A refused announce of this node's UUID: the machine logged in with an unknown MAC, or its ports include no known MAC
- * of the node.
+ * A refused announcement of this node's UUID: the machine logged in with an unknown MAC, or its ports include no known
+ * MAC of the node.
  */
 export const CnConflict = z.object({ announced_at: Timestamp, hostname: z.string(), macs: z.array(z.string()) });
 export type CnConflict = z.infer<typeof CnConflict>;

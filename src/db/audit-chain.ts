@@ -25,7 +25,7 @@ type Pending = { readonly id: number; readonly xid: string; readonly at: Date; r
 const BATCH_ROWS = 500;
 /**
  * The time limit of the wait for the advisory lock. It is longer than the pool's lock limit, because another process
- * may be appending a batch, and shorter than the statement limit.
+ * may be appending a batch. It is shorter than the statement limit.
  */
 const LOCK_LIMIT = "set local lock_timeout = '4s'";
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))";

@@ -29,8 +29,8 @@ const RELEASE = `
 
 /**
  * Releases at most `rows_max` addresses whose last node can no longer run the deleted gateway. `fence_s` is the silence
- * after which a node certainly runs no gateway. If the release of some addresses fails, the others are released before
- * the function throws the first of these errors.
+ * after which a node certainly runs no gateway. If some addresses cannot be released, releases the others and then
+ * throws the first error.
  */
 export async function releaseResting(db: Db, fence_s: number, rows_max: number): Promise<void> {
   await db.query(NOTE);

@@ -126,7 +126,7 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
   const greeting = { minVersion: "TLSv1.2", handshakeTimeout: limits.headers_ms } as const;
   const tlsServer = options.tls ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer) : null;
   const server = tlsServer ?? createServer(edge, answer);
-  // A listener of Deno 2.9.6 that once ran out of file descriptors never accepts again, so this limit must be below the
+  // If a listener of Deno 2.9.6 runs out of file descriptors, it never accepts again. So this limit must be below the
   // limit of open files.
   server.maxConnections = limits.connections_max;
   if (connections !== null) server.on("connection", (socket: Socket) => connections.opened(socket));

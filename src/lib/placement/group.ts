@@ -44,7 +44,7 @@ export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupM
   for (const member of members) {
     const place = rules.level === "node" ? member.server_uuid : member.fault_domain;
     const follows = rules.policy === "affinity" && member.server_uuid === leaves;
-    // With affinity, an instance without a fault domain counts at NOWHERE, because no node is in the same fault domain.
+    // With affinity, an instance whose node has no fault domain counts at NOWHERE, which no node matches.
     // guard_placement_group_allows does the same.
     const isIgnored = place === null && rules.policy !== "affinity";
     if (isIgnored || follows || member.instance_id === instance_id) continue;
