@@ -109,20 +109,6 @@ test.each([1, 2])("the usage of random lifecycles over days equals their integra
   expect(open.rowCount).toBe(0);
 }, 240_000);
 
-test("the spans of an instance do not overlap, and a span has vCPUs only while the instance runs or stops", async () => {
-  const { id } = await a.stopped({ cpu: 2 });
-  await a.act(id, "start", "start");
-  await a.destroy(id);
-  const { rows } = await a.t.db.query<{ wrong: number; vcpus: number }>(
-    `select count(*) filter (where s.began_at < s.before)::int as wrong, sum(s.vcpus)::int as vcpus
-       from (select *, lag(ended_at) over (order by began_at, id) as before from usage_span
-              where resource = 'instance' and resource_id = $1) s`,
-    [id],
-  );
-  // The instance ran twice, and each run also has a span in the state stopping.
-  expect(rows).toEqual([{ wrong: 0, vcpus: 8 }]);
-});
-
 describe("traffic", () => {
   const COUNTERS = { memory_bytes: GIB, disk_read_bytes: 0, disk_written_bytes: 0 };
   let clock_ms = 0;
