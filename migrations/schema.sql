@@ -2704,6 +2704,7 @@ declare
   node   record;
   pool   jsonb;
   room   double precision;
+  threads double precision;
 begin
   select coalesce((args->>'cpu_units')::bigint, 0) as cpu_units, coalesce((args->>'ram_mb')::bigint, 0) as ram_mb,
          coalesce((args->>'disk_bytes')::bigint, 0) as disk_bytes into wanted;
@@ -2737,9 +2738,14 @@ begin
   end if;
 
   if node.report is null then return 'it has not reported its capacity'; end if;
+  -- Overprovisioning shares processors between instances. Within one instance, each vCPU needs its own processor.
+  threads := (node.report->>'cpu_threads_logical')::double precision;
+  if wanted.cpu_units > 0 and threads * 100 < coalesce((args->>'cpu')::bigint * 100, wanted.cpu_units) then
+    return format('it has %s processor%s, %s', threads, case when threads = 1 then '' else 's' end,
+                  coalesce('and cpu would be ' || (args->>'cpu'), wanted.cpu_units / 100 || ' wanted'));
+  end if;
   -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
-  room := (node.report->>'cpu_threads_logical')::double precision * 100 * coalesce(node.overprovision_cpu, 4)
-          - node.cpu_units;
+  room := threads * 100 * coalesce(node.overprovision_cpu, 4) - node.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
     return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
   end if;

@@ -45,9 +45,12 @@ export const GUARDS = {
   cn_is_silent: define<Node & { readonly live_s: number }>("the node sent no heartbeat within live_s seconds"),
   cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
   cn_has_room: define<
-    Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string; readonly grows?: true }
+    & Room
+    & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string }
+    & { readonly grows?: true; readonly cpu?: number }
   >(
-    "the given amounts of CPU, memory and disk are free on the node, and the node accepts instances of the tenant",
+    "the given amounts of CPU, memory and disk are free on the node, the node has as many processors as the instance " +
+      "has vCPUs, and the node accepts instances of the tenant",
   ),
   cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
   status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),

@@ -53,20 +53,27 @@ function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
 
 /**
  * A node, and the owner of an instance that comes to the node. The owner is null if the instance is on the node
- * already.
+ * already. If that instance gets more vCPUs, `cpu` is their number afterwards.
  */
-export type Host = {
-  readonly server_uuid: string;
-  readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;
-};
+export type Host =
+  & { readonly server_uuid: string }
+  & (
+    | { readonly owner: { readonly tenant_id: string; readonly silo_id: string } }
+    | { readonly owner: null; readonly cpu?: number }
+  );
 
 /** Takes capacity of a node, or refuses. */
-export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal: Fault): Condition[] {
+export function takeRoom(host: Host, amounts: Amounts, refusal: Fault): Condition[] {
+  const { server_uuid } = host;
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
     countedLock(lockKey("cn", server_uuid)),
     // Instances run on nodes with the role tenant or both.
-    guard("cn_has_room", { ...room, ...(owner === null ? { grows: true } : { ...owner, role: "tenant" }) }, refusal),
+    guard(
+      "cn_has_room",
+      { ...room, ...(host.owner === null ? { grows: true, cpu: host.cpu } : { ...host.owner, role: "tenant" }) },
+      refusal,
+    ),
     effect("cn_use", { ...room, instances }),
   ];
 }

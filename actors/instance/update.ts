@@ -55,8 +55,10 @@ function resized(s: InstanceState, size: Size, { quota_defaults }: Update): Part
   return [
     stays(s.id),
     ...takeQuota(s, more, quota_defaults),
-    ...(s.host_cn_uuid === null
-      ? []
-      : takeRoom({ server_uuid: s.host_cn_uuid, owner: null }, roomBetween(s, size), noRoomForSize(s.id))),
+    ...(s.host_cn_uuid === null ? [] : takeRoom(
+      { server_uuid: s.host_cn_uuid, owner: null, cpu: size.cpu },
+      roomBetween(s, size),
+      noRoomForSize(s.id),
+    )),
   ];
 }

@@ -17,7 +17,8 @@ export const CnPlacementRules = z.object({
   ),
   cordoned_reason: z.string().nullable(),
   overprovision_cpu: z.number().nullable().describe(
-    "Placement multiplies the node's CPUs by this factor; null: the cluster default",
+    "Placement multiplies the node's CPUs by this factor; null: the cluster default. Whatever the factor is, " +
+      "placement rejects an instance with more vCPUs than the node has logical processors",
   ),
   overprovision_ram: z.number().nullable(),
   overprovision_disk: z.number().nullable(),

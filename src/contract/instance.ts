@@ -100,7 +100,9 @@ export type InstanceShown = z.infer<typeof InstanceShown>;
 export const ExtraNic = z.strictObject({ subnet_id: Uuid, name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
-const Cpu = z.number().int().min(0).max(0xffff_ffff).describe("vCPUs, above 0");
+const Cpu = z.number().int().min(0).max(0xffff_ffff).describe(
+  "vCPUs, above 0, and at most the number of logical processors of the node",
+);
 const MemoryBytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe(
   "At least the setting `instance.memory_bytes_min`, 16 MiB by default",
 );

@@ -137,8 +137,9 @@ export function instanceRoutes(app: App, deps: Deps): void {
     description:
       "Changes the name, description, labels, protection against deletion, vCPUs and memory. Missing fields stay " +
       "unchanged. A new number of vCPUs or memory size needs a stopped instance (409), quota, and free capacity on " +
-      "its node (409); the next start applies it. `labels` contains the labels to set; a label with the value null " +
-      "is removed. The protection cannot be set while the instance is being deleted or rebuilt (409).",
+      "its node (409); the next start applies it. More vCPUs than the node has logical processors get 409. `labels` " +
+      "contains the labels to set; a label with the value null is removed. The protection cannot be " +
+      "set while the instance is being deleted or rebuilt (409).",
     ...rights(deps, "InstanceUpdate", atInstance),
     request: { params, body: jsonBody(InstancePatch) },
     responses: answers(Instance, "The instance"),

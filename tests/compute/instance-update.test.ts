@@ -100,14 +100,16 @@ test("a new size requires a stopped instance, quota, room, and values that are v
     "the quota of the tenant would be exceeded: cpu: limit 4, used 2, asked for 3",
   );
   okOf(await a.t.call("DELETE", quota));
-  const { status, body } = await patch(id, { cpu: 100_000 });
+  const placement = `/v1/cns/${a.node.server_uuid}/placement`;
+  okOf(await a.t.call("PATCH", placement, { body: { overprovision_cpu: 0.25 } }));
+  const { status, body } = await patch(id, { cpu: 16 });
+  okOf(await a.t.call("PATCH", placement, { body: { clear: ["overprovision_cpu"] } }));
   expect([status, body.message]).toEqual([
     409,
     expect.stringMatching(new RegExp(`^the node of instance ${id} has no room for the requested size: .*CPU units`)),
   ]);
   expect(await a.show(id)).toMatchObject({ cpu: 2, name });
   // A cordon keeps new instances off the node, but this instance may still grow.
-  const placement = `/v1/cns/${a.node.server_uuid}/placement`;
   okOf(await a.t.call("PATCH", placement, { body: { cordoned: true } }));
   okOf(await patch(id, { cpu: 3 }));
   okOf(await a.t.call("PATCH", placement, { body: { cordoned: false } }));

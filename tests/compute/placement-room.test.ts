@@ -79,6 +79,17 @@ describe("the guard", () => {
     );
   });
 
+  test("rejects an instance with more vCPUs than the node has processors, whatever is free", async () => {
+    await patch({ overprovision_cpu: 64 });
+    expect(await roomOn(t, node.id, { ...SLOT, cpu_units: 1_600 })).toBe("true");
+    expect(await roomOn(t, node.id, { ...SLOT, cpu_units: 1_700 })).toBe("it has 16 processors, 17 wanted");
+    const grown = (by: number, cpu: number) => roomOn(t, node.id, { cpu_units: by * 100, grows: true, cpu });
+    expect(await grown(1, 16)).toBe("true");
+    expect(await grown(1, 17)).toBe("it has 16 processors, and cpu would be 17");
+    // A reduction may leave more vCPUs than processors.
+    expect([await grown(0, 20), await grown(-1, 20)]).toEqual(["true", "true"]);
+  });
+
   test("subtracts only disks that are not created yet from the pool's free space", async () => {
     const zpools = [{ name: "zones", total_bytes: 1_000 * GIB, free_bytes: 50 * GIB, tier: "hdd" as const }];
     okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ zpools }) }));

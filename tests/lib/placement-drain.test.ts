@@ -127,6 +127,18 @@ describe("a drain preview", () => {
     expect(draining.not_placeable[0]?.remedy).toMatch(/^make room on another node; /);
   });
 
+  test("places no instance on a node with fewer processors than the instance has vCPUs", async () => {
+    const larger = capacity({ cpu_threads_logical: 32 });
+    const nodes = snapshot(node(2), node(3, { capacity: larger, rules: { cordoned: true } }));
+    const [stays] = (await drain([instance(1, { cpu: 32 })], nodes)).not_placeable;
+    expect(stays?.reason).toContain("n2: it has 16 processors, 32 wanted (cn-cpu-available)");
+    expect(stays?.remedy).toBe("after opsctl cn uncordon n3, n3 can take it");
+    const [none] = (await drain([instance(1, { cpu: 33 })], nodes)).not_placeable;
+    expect(none?.remedy).toBe("give it fewer vCPUs while it is stopped, or add a node with 33 processors");
+    const { placeable } = await drain([instance(1, { cpu: 17 })], snapshot(node(2), node(3, { capacity: larger })));
+    expect(placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3)]);
+  });
+
   test("of several nodes uses no slot twice, and moves no instance to one of these nodes", async () => {
     // Node 3, which is not drained, has 64 GiB. Each instance needs 32 GiB, so node 3 can take two.
     const drained = [1, 2].map((n) => ({

@@ -1,7 +1,7 @@
 // Filters on a node's capacity. These filters skip a node without a capacity report, because the filter
 // cn-capacity-present rejects such a node.
-import { INSTANCE_POOL } from "../../contract/limits.ts";
-import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
+import { CPU_UNITS_PER_VCPU, INSTANCE_POOL } from "../../contract/limits.ts";
+import { cpuRoom, diskRoom, hasProcessors, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
 
 /** cn-nic-tags: the node offers every requested tag, and has a bridge for each tag of the instance's floating IPs. */
@@ -34,9 +34,17 @@ export const poolHasSpace: Filter = (node, { disk_bytes }) => {
 export const ramAvailable: Filter = (node, { ram_mb }) =>
   node.capacity === null ? SKIP : fits(ramRoom(node, node.capacity), ram_mb, "MiB of memory");
 
-/** cn-cpu-available: the instance's CPU units fit into the node's unallocated CPU units. */
-export const cpuAvailable: Filter = (node, { cpu_units }) =>
-  node.capacity === null ? SKIP : fits(cpuRoom(node, node.capacity), cpu_units, "CPU units");
+/**
+ * cn-cpu-available: the node has a logical processor for each vCPU of the instance, and the instance's CPU units fit
+ * into the node's unallocated CPU units.
+ */
+export const cpuAvailable: Filter = (node, { cpu_units }) => {
+  const { capacity } = node;
+  if (capacity === null) return SKIP;
+  if (hasProcessors(capacity, { cpu_units })) return fits(cpuRoom(node, capacity), cpu_units, "CPU units");
+  const has = capacity.cpu_threads_logical;
+  return reject(`it has ${has} ${has === 1 ? "processor" : "processors"}, ${cpu_units / CPU_UNITS_PER_VCPU} wanted`);
+};
 
 function fits(room: Room, wanted: number, unit: string): Verdict {
   if (room.left >= wanted) return ACCEPT;

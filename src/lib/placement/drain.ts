@@ -18,7 +18,7 @@ import { type Group, wantedGroup } from "./group.ts";
 import { pick } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 import { type BridgedNodes, type PlacementRequest, sizesOf } from "./request.ts";
-import { type NodeSnapshot, type Snapshot, withInstance } from "./snapshot.ts";
+import { hasProcessors, type NodeSnapshot, type Snapshot, withInstance } from "./snapshot.ts";
 
 /** An instance on the node: `cpu` in vCPUs, `disk_bytes` the sum of all its disks. */
 export type HostedInstance = {
@@ -142,7 +142,7 @@ async function placeInstances(
       not_placeable.push({
         ...rowOf(instance),
         reason: whyNot(report.per_cn),
-        remedy: remedy(instance, report, targetsOf),
+        remedy: outnumbers(instance, left) ? fewerVcpus(instance) : remedy(instance, report, targetsOf),
       });
     }
   }
@@ -216,6 +216,16 @@ export function whyNot(nodes: readonly NodeReport[]): string {
 
 function rejections({ filter_results }: NodeReport): FilterResult[] {
   return filter_results.filter(({ verdict }) => verdict === "reject");
+}
+
+/** Returns whether the instance has more vCPUs than each node has processors, so that making room cannot help. */
+function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
+  const sizes = sizesOf(instance);
+  return nodes.length > 0 && nodes.every(({ capacity }) => capacity !== null && !hasProcessors(capacity, sizes));
+}
+
+function fewerVcpus({ cpu }: HostedInstance): string {
+  return `give it fewer vCPUs while it is stopped, or add a node with ${cpu} processors`;
 }
 
 /** Commands by filter. If only this filter rejected a node, the command lets the node take the instance. */

@@ -57,6 +57,14 @@ export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityRep
   return room(units * (node.placement.overprovision_cpu ?? OVERPROVISION_CPU), node.used.cpu_units);
 }
 
+/** Returns whether the node has a logical processor for each vCPU of an instance. Overprovisioning does not matter. */
+export function hasProcessors(
+  { cpu_threads_logical }: Pick<CapacityReport, "cpu_threads_logical">,
+  { cpu_units }: Pick<Sizes, "cpu_units">,
+): boolean {
+  return cpu_threads_logical * CPU_UNITS_PER_VCPU >= cpu_units;
+}
+
 /**
  * Returns the space for disks in the pool for instances, in bytes; null if the node does not have that pool. There are
  * two limits. The sizes of all disks must fit into the pool, because a thin disk hardly reduces the reported free
