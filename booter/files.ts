@@ -20,8 +20,8 @@ export const ARM64_PROGRAM = "ipxe-arm64.efi";
 /** Programs that every booter needs. */
 export const PROGRAMS = [BIOS_PROGRAM, UEFI_PROGRAM] as const;
 /**
- * Signed loaders for Secure Boot, by architecture. The firmware starts the shim, and the shim loads the second program
- * from the same place, or the third if a key must be enrolled. These names are built into the shim.
+ * Signed loaders for Secure Boot, by architecture. The firmware starts the first program, the shim. The shim loads the
+ * second program, or the third if a key must be enrolled. The names of both are built into the shim.
  */
 export const SECURE_PROGRAMS = {
   x86_64: ["shimx64.efi", "grubx64.efi", "mmx64.efi"],
@@ -118,8 +118,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // Stores the empty mark, which no image has, so that the next scan tries again. With the image's own mark, which
-      // does not depend on the key, the next scan would not notice a new key.
+      // Stores the empty mark, which no image has, so the next scan verifies the image again. The image's own mark does
+      // not depend on the key, so with this mark the scan would not notice a new key.
       return refusal("", error);
     }
     try {

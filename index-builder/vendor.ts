@@ -116,9 +116,9 @@ export type ChecksumDocument = {
   readonly signature: DocumentSignature | null;
   /**
    * Name of the document's series ("noble amd64 SHA256SUMS"). The default is the URL. A name is required if each
-   * version of the document has its own URL. A version that was signed before the last accepted version of the series
-   * is refused as a rollback. So two documents of one run must not share a series: for example, each architecture has
-   * its own series.
+   * version of the document has its own URL. The builder refuses a version as a rollback if it was signed before the
+   * last accepted version of the series. So two documents of one run must not share a series: for example, each
+   * architecture has its own series.
    */
   readonly series?: string;
 };

@@ -137,7 +137,8 @@ function writeFunction(name: string, op: Op, purpose: string, arms: readonly Arm
   const by = op === "upsert" || op === "remove" ? "pair of a table and key columns" : "table";
   const what = op === "upsert" || op === "remove" ? "$4 || ' ' || $5::text" : "$4";
   return `-- ${purpose}
--- Each ${by} has one statement, which is planned once; any other table uses berth_statement.
+-- Each ${by} below has its own statement, which PostgreSQL plans once per connection.
+-- Any other table uses berth_statement.
 -- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
 -- the key columns.
 ${PRINTED}

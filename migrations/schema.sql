@@ -2327,8 +2327,8 @@ begin
     end loop;
   end if;
 
-  -- A version that an earlier wave of this call should have written must have been written by that wave: another writer
-  -- may have reached the same version.
+  -- Checks that an earlier wave of this call wrote the versions in `written`. Another writer may have written a row
+  -- with the same version.
   if call ? 'written' then
     for lock_on in select w.u
                      from jsonb_to_recordset(call->'written')
@@ -2372,8 +2372,8 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- Keeps only the chosen texts, with the allocated values in place of their tokens. This step is skipped if every unit
-    -- has its only choice and no value was allocated.
+    -- Keeps only the chosen texts, with the allocated values in place of their tokens. This step is skipped if every
+    -- unit has only one choice, this choice is written, and no value was allocated.
     is_filled := exists (select from unnest(allocated) a where a is not null)
       or exists (select from unnest(choice) c where c <> 0)
       or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1);

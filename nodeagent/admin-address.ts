@@ -24,7 +24,10 @@ export function givenAddress(text: string, source: string): string {
   throw usageFailure(`${source} must be an IPv4 address, not ${text}`);
 }
 
-/** Returns the local address of the route to an endpoint; null if its name does not resolve or there is no route. */
+/**
+ * Returns the local address of the route to an endpoint; null without a route, or if the endpoint's name does not
+ * resolve.
+ */
 export function localAddressTo(endpoint: string): Promise<string | null> {
   const { hostname, port, protocol } = new URL(endpoint);
   return new Promise((resolve) => {

@@ -115,7 +115,8 @@ export function createImageCache(
       if (images === null) return await part.finish();
       await images.prepare(part.path, path, {
         bytes_max: image.content_bytes,
-        // The bytes stay claimed until the end, because the cache does not know how many of them are already written.
+        // The claim keeps its size until the end, because the cache does not know how many of the bytes are already
+        // written.
         makeRoom: (bytes) => makeRoom(agent, claim, () => bytes),
         signal: agent.environment.signal,
       }).catch((error: Error) => {
@@ -127,8 +128,8 @@ export function createImageCache(
       // The bytes of a refused image are deleted, because the next attempt would refuse them, too.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
       if (isTold(error) || agent.environment.signal.aborted) throw error;
-      // A tenant sees NO_ROOM whenever the free space is too small, even if another error ended the download. If the
-      // tenant saw NO_ROOM only after a failed write, this would reveal that bytes arrived from the address.
+      // A tenant sees NO_ROOM whenever the free space is too small, even if another error ended the download. Otherwise
+      // NO_ROOM would reveal to the tenant that bytes arrived from the address.
       const free = await freeBytes(folder).catch(() => Infinity);
       throw free < missing ? new NoRoom((error as Error).message) : error;
     } finally {
@@ -223,7 +224,10 @@ const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
 const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
 
-/** Returns a file of the cache; null if it is neither an image nor an interrupted download, or no longer exists. */
+/**
+ * Returns a file of the cache. Returns null if the file no longer exists, or is neither an image nor an interrupted
+ * download.
+ */
 async function look(path: string, name: string): Promise<Kept | null> {
   const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
   const found = await stat(path).catch(() => null);

@@ -1,5 +1,5 @@
-// Reads and reports the NIC tags of this machine: the networks that it is connected to, some with a bridge for gateways
-// and floating IPs.
+// Reads and reports the NIC tags of this machine. Each tag names a network to which the machine is connected. Gateways
+// and floating IPs need a tag with a bridge.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NicTagReport } from "../src/contract/external-network.ts";
@@ -59,7 +59,10 @@ async function reportOf({ name, bridge }: NicTag): Promise<NicTagReport["nic_tag
   };
 }
 
-/** Returns the bridge's port that is a device of the machine; without one, the bridge's own name. */
+/**
+ * Returns the port that connects the bridge to a device of the machine. Returns the bridge's name if there is no such
+ * port.
+ */
 async function physicalPort(bridge: string): Promise<string> {
   const ports = await readdir(join(DEVICES, bridge, "brif")).catch(() => []);
   return ports.sort().find((port) => !ROUTER_PORT.test(port)) ?? bridge;

@@ -1,4 +1,4 @@
-// Saves the poll token of this machine's claim, so that a restarted agent renews its claim: a node may have only a few
+// Saves the poll token of this machine's claim. A restarted agent renews this claim, because a node may have only a few
 // claims.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -97,8 +97,8 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 }
 
 /**
- * A record that an anonymous registration created, and that was never approved, does not block netboot: the announce
- * turns it into the record of a new machine. The claims of the record stay pending.
+ * An anonymous registration must not block the netboot of a machine. So if only such a registration created the record,
+ * the announce turns it into the record of a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -123,7 +123,7 @@ function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   );
 }
 
-/** 409 for an announce that names none of the known network ports, or whose login used the MAC of another port. */
+/** 409 for an announce that seems to come from another machine with the same UUID (see isStranger). */
 const IDENTITY_CONFLICT =
   "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 
@@ -136,9 +136,9 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether the announce comes from another machine with the node's UUID. This is true if the machine logged in
- * to the broker with an unknown MAC, or if its announce lists ports but no known port. It is false while no port of the
- * node is known. A machine can forge its inventory, but not its login, which the booter verified.
+ * Returns whether the announce comes from another machine with the node's UUID. That is so if the machine logged in to
+ * the broker with an unknown MAC, or if its announce lists ports but no known port. While no port of the node is known,
+ * returns false. The login counts because a machine can forge its inventory, but not its login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // A port that a booter announced remains known, even if the agent does not report the port.

@@ -1,8 +1,8 @@
 // The netboot path after the announce: an operator approves a disk layout, the machine installs itself and reports
 // (docs/nodes.md, "The netboot path").
 //
-// Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect. This also
-// holds after a failure, after a reset, and on a record that was removed and announced again.
+// Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect. Failures,
+// resets and the removal of the record do not restart the count.
 import { badRequest, conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";

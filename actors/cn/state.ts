@@ -33,8 +33,8 @@ type CnBase = {
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
   /**
-   * Whether an anonymous registration created the record, and since then the node was neither approved nor disabled nor
-   * announced by a booter.
+   * True if an anonymous registration created the record. An approval, a disable or an announce through a booter sets
+   * it to false.
    */
   readonly unproven: boolean;
   readonly conflict: CnConflict | null;
@@ -42,8 +42,8 @@ type CnBase = {
   readonly setup_operation_id: string | null;
   readonly bundle_taken: boolean;
   /**
-   * The delivery of the setup script of the latest run. Null before the delivery, after the run failed, after the run's
-   * deadline, and after a disable or a factory reset.
+   * The delivery of the setup script of the latest run. Null before the delivery, and again when the run has failed or
+   * has passed its deadline, or when the node is disabled or reset.
    */
   readonly setup_delivery: SetupDelivery | null;
   // The view cn_loaded joins the fields below.

@@ -14,8 +14,7 @@ export type FoundClaim = Omit<
  * Finds the live claim with this code. Unknown, expired and used codes give the same result in the same time.
  */
 export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim | undefined> {
-  // Reads the clock even if the claim does not exist, so that the duration of the query does not reveal whether it
-  // exists.
+  // Reads the clock even if the claim does not exist: the duration of the query must not reveal whether it exists.
   return await db.selectFrom(sql<{ now: Date }>`(select berth_now() as now)`.as("clock"))
     .innerJoin("enrolment_claim", (join) => join.onRef("expires_at", ">", "clock.now"))
     .select([

@@ -121,10 +121,8 @@ function releasing(s: AtRest, next: Busy, partsFor: (held: Held | null) => Parts
 const NOT_LIVE = conflict("the node is not live");
 
 /**
- * Without this guard, two nodes could answer for the address. A node that is not live does not count, so an address can
- * be moved away from a dead node. The guard also refuses while the same node still releases the address from the same
- * NIC. That release waits for a document without the address, and the new binding would put the address into every
- * later document.
+ * Without this guard, two nodes could answer for the address. The guard ignores nodes that are not live, so an address
+ * can be moved away from a dead node.
  */
 function released(s: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
   const args = { floating_ip_id: s.id, server_uuid, nic_id, live_s: CN_LIVE_S };

@@ -33,9 +33,9 @@ export const instanceRebuild = saga<InstanceRebuildParams>(INSTANCE_REBUILD.saga
       return write({ image_id }, toInstance(c, { type: "boot_disk_replaced", operation_id: c.saga_id, image_id }));
     },
   })
-  // This step does not set `follows`, because one commit may change the instance only once. For a stopped instance this
-  // step has no job. With `follows`, the steps `record_image` and `finish`, which both change the instance, would be in
-  // one commit.
+  // Without `follows`, because one commit may change the instance only once. A stopped instance has no job in this
+  // step. With `follows`, one commit would then contain the steps `record_image` and `finish`, and both change the
+  // instance.
   .step("start", {
     kind: "job",
     do: ({ params }) => {

@@ -43,7 +43,10 @@ export type SessionMessage =
   | { readonly type: "displace" }
   | { readonly type: "tick" };
 
-/** Seconds without a request, and seconds from the login, after which a session of the web console ends. */
+/**
+ * A session of the web console ends after `idle_s` seconds without a request, and at most `lifetime_s` seconds after
+ * the login.
+ */
 export type WebSessionLimits = { readonly idle_s: number; readonly lifetime_s: number };
 
 export type SessionGrant = { readonly is_root: boolean; readonly scope: "full" | "read_only" };

@@ -94,7 +94,7 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
   },
 });
 
-/** The path and the query of a URL may contain a secret, so the entry has only its origin. */
+/** The path and the query of a URL may contain a secret, so the audit entry has only the URL's origin. */
 function noted({ name, tenant_id, project_id, url, events, enabled }: WebhookState) {
   return { name, tenant_id, project_id, origin: new URL(url).origin, events, enabled };
 }

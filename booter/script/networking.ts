@@ -1,5 +1,5 @@
-// Writes networking.json, which configures the network of the booted platform. The platform may be unable to get its
-// address by DHCP: with answer_only_pxe, which is the default, the booter does not answer the platform.
+// Writes networking.json, which configures the network of the booted platform. The file contains the platform's
+// address. With answer_only_pxe, which is the default, the booter does not answer DHCP requests of the platform.
 import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 

@@ -3,9 +3,11 @@
 // only from the IP address of the run's machine. This address must belong to the boot record of the port with which the
 // machine logged in.
 //
-// Calls with wrong tokens cause only a limited number of lookups at the control plane. An address without a boot record
-// causes no lookup, one address causes at most one refused lookup per HANDOVER_PAUSE_MS, and at most
-// HANDOVERS_PENDING_MAX lookups run at the same time. A refused call gets the same answer, whatever the reason.
+// A refused call gets the same answer, whatever the reason. Calls with wrong tokens cause only a limited number of
+// lookups at the control plane:
+// - An address without a boot record causes no lookup.
+// - One address causes at most one refused lookup per HANDOVER_PAUSE_MS.
+// - At most HANDOVERS_PENDING_MAX lookups run at the same time.
 import type { BootConsolePort } from "../../src/contract/enums.ts";
 import type { SetupScript } from "../../src/contract/setup.ts";
 import { type ApiClient, isRefusal } from "../api-client/client.ts";

@@ -12,7 +12,7 @@ import { Failure } from "../internal/failure.ts";
 
 export type Keys = readonly PublicKey[];
 export type Good = { readonly fingerprint: string; readonly signed_at: string };
-/** `text`: the signed text as the verifier read it, never the document around it. */
+/** `text` is the signed text that the verifier read, without the rest of the document. */
 export type GoodText = Good & { readonly text: string };
 
 /**

@@ -2,9 +2,12 @@
 # Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it lists. This file contains
 # the release's public key. The script verifies the signature and the digests before it unpacks or runs anything.
 #
-# The script needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 if an Ed25519 key signed the channel; one
-# of sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all
-# of these except gpgv and sha256sum.
+# The script needs a POSIX shell and these programs:
+# - curl or wget, if the channel is a URL
+# - gpgv, or OpenSSL 3 if an Ed25519 key signed the channel
+# - sha256sum, digest, shasum or openssl
+# - gzip, tar, awk, sed, od, dd and mktemp
+# The global zone of SmartOS has all of these except gpgv and sha256sum.
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }

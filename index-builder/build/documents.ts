@@ -88,9 +88,8 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Fetches a signature. Returns null if the signature is not available and the mode allows unsigned documents. If the
-   * vendor no longer serves a signature that an earlier run saw, throws a fault: an attacker could have removed the
-   * signature.
+   * Fetches a signature. Returns null if the signature is not available and the mode allows unsigned documents. Throws
+   * a fault if an earlier run saw the signature and the vendor no longer serves it: an attacker could have removed it.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {
@@ -152,8 +151,8 @@ export function openDocuments(setting: Setting): Documents {
 }
 
 /**
- * Returns the key under which the text of a document is remembered. The key includes the required signature, so that a
- * caller that requires a signature never gets the text that was read for a caller without this signature.
+ * Returns the key under which the text of a document is remembered. The key contains the signature that the caller
+ * requires. So a caller that requires a signature never gets a text that was read without it.
  */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);

@@ -1,8 +1,8 @@
 // Handles faults in optional parts of a release: other architectures, other variants and older builds. The part counts
 // as absent after a 404 or 410, or if no response is recorded for the part. After a transient fault, such as a timeout,
 // the whole vendor is retried. If the last attempt also has a transient fault, the part becomes a gap: the vendor is
-// published, and the images of the previous tree stay (kept-images.ts). Every other fault is rethrown, because a change
-// of format or a bad signature must not look like a removed image.
+// published, and the images of the previous tree stay (kept-images.ts). The caller rethrows every other fault, because
+// a change of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 

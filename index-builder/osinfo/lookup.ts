@@ -17,7 +17,7 @@ export function releaseEntry(distro: string, version: string | null): OsinfoEntr
 
 /**
  * Returns the entry of a point release. Returns null if the database has no entries for point releases of this distro.
- * Also returns null if only the naming rule gives the id and the distro does not use the rule for point releases.
+ * For some distros, also returns null if only the naming rule gives the id.
  */
 export function pointEntry(distro: string, point_release: string | null): OsinfoEntry | null {
   const family = OSINFO_FAMILIES[distro];

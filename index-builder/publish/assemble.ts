@@ -35,7 +35,7 @@ export function siteFiles(tree: Tree): Files {
   return new Map([...filesOf(tree), ...pages].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Checks the part of one vendor alone, so that the problems of one vendor do not block the others. */
+/** Checks the part of one vendor alone, so that its problems do not block other vendors. */
 export function partProblems({ tree }: Part): Problem[] {
   return checkFiles(siteFiles({ distros: [tree] }), EXPECTED);
 }

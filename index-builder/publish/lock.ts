@@ -1,8 +1,7 @@
 // Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations.
 // The file with the highest number names a process, which holds the lock while it runs. To take the lock, a builder
 // creates the file with the next number; only one builder can create this file. To release the lock, the builder marks
-// its file as free. Builders remove a file only after a file with a higher number exists, so that no number is used
-// twice.
+// its file as free. A builder removes a file only if a file with a higher number exists. So no number is used twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

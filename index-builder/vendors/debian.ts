@@ -42,8 +42,7 @@ async function candidateOf(visit: Visit, suite: string): Promise<Candidate> {
 }
 
 /**
- * Reads a suite. Any fault fails the vendor: if one suite were left out, the alias `latest` would move to another
- * suite.
+ * Reads a suite. Any fault fails the vendor, because without this suite the alias `latest` could move to another suite.
  */
 async function readSuite(visit: Visit, suite: string): Promise<Suite> {
   const url = `${DISTS}${suite}/Release`;

@@ -1,5 +1,6 @@
 -- Deletes rows of actors.
--- Each table has one statement, which is planned once; any other table uses berth_statement.
+-- Each table below has its own statement, which PostgreSQL plans once per connection.
+-- Any other table uses berth_statement.
 -- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
 -- the key columns.
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.

@@ -1,5 +1,5 @@
--- Puts allocated values [[token, value]] in place of their tokens in an entry. Most entries have no token. Such an
--- entry is returned as it came, because a comparison of the texts costs less than parsing the new text.
+-- Puts allocated values [[token, value]] in place of their tokens in an entry. Returns an entry without tokens
+-- unchanged: comparing the texts costs less than parsing the new text.
 create or replace function berth_filled_entry(entry jsonb, given jsonb) returns jsonb language plpgsql immutable as $$
 declare
   content text;

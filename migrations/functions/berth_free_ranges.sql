@@ -1,6 +1,6 @@
--- Returns the free range of a pool that has the lowest free offset between two bounds, bounds included; no row if these
--- offsets are all taken. A null bound means no limit. The ranges of a pool do not overlap, so if the first range that
--- ends at or after the low bound begins after the high bound, then all later ranges do, too.
+-- Returns the first free range of a pool that has an offset from low_bound to high_bound. Returns no row if all these
+-- offsets are taken. A null bound means no limit. Reads only the first range that ends at or after low_bound: if this
+-- range begins after high_bound, all later ranges do.
 create or replace function berth_free_ranges(of_pool text, low_bound bigint, high_bound bigint) returns setof pool_range
 language sql stable as $$
   select r.* from (

@@ -22,9 +22,10 @@ create or replace function commit_units_1(
 ) returns json language plpgsql volatile
 -- One plan serves every call, because calls differ only in the lengths of their lists.
 set plan_cache_mode = force_generic_plan
--- Guards, foreign keys and effects must use an index. Without this setting, a generic plan would scan a whole table if
--- the statistics promise an early hit (`limit 1`), even for a value that has no row. A PostgreSQL before 18 then rates
--- some plans as expensive enough to compile, which takes longer than running them, so jit is off.
+-- Guards, foreign keys and effects must use an index. A generic plan may scan a whole table for a value without a row,
+-- if the statistics promise an early hit (`limit 1`). So sequential scans are off. PostgreSQL before 18 then
+-- overestimates the cost of some plans and would compile them. Compiling them takes longer than running them, so jit is
+-- off.
 set enable_seqscan = off
 set jit = off as $$
 declare
@@ -94,8 +95,8 @@ begin
     end loop;
   end if;
 
-  -- A version that an earlier wave of this call should have written must have been written by that wave: another writer
-  -- may have reached the same version.
+  -- Checks that an earlier wave of this call wrote the versions in `written`. Another writer may have written a row
+  -- with the same version.
   if call ? 'written' then
     for lock_on in select w.u
                      from jsonb_to_recordset(call->'written')
@@ -139,8 +140,8 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- Keeps only the chosen texts, with the allocated values in place of their tokens. This step is skipped if every unit
-    -- has its only choice and no value was allocated.
+    -- Keeps only the chosen texts, with the allocated values in place of their tokens. This step is skipped if every
+    -- unit has only one choice, this choice is written, and no value was allocated.
     is_filled := exists (select from unnest(allocated) a where a is not null)
       or exists (select from unnest(choice) c where c <> 0)
       or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1);

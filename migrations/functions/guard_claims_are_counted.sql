@@ -1,10 +1,9 @@
 -- Locks the claim counters of the site and of {source_bucket}. Creates them if they are missing. Always true.
 --
--- A counter is full if there are no rows to count. berth_give_claims and effect_unproven_ended delete a full counter,
--- in the transaction that deletes the last counted row. So a snapshot without the counter has no rows to count, except
--- before the first use. Therefore one statement, in one snapshot, checks that the counter is missing, counts the rows
--- and creates the counter. If the rows were counted in an earlier snapshot, the new counter could include rows that
--- have ended since then.
+-- The transaction that deletes the last counted row also deletes the counter (berth_give_claims,
+-- effect_unproven_ended). So without the counter there are no rows to count, except before the first use. One
+-- statement, in one snapshot, checks that the counter is missing, counts the rows and creates the counter. In two
+-- snapshots, the new counter could include rows that have ended in between.
 create or replace function guard_claims_are_counted(args jsonb) returns boolean language plpgsql volatile as $$
 declare
   of_source constant text := 'claims-from:' || (args->>'source_bucket');

@@ -1,6 +1,6 @@
 -- Returns a node that can still answer for the floating IP {floating_ip_id}; 'true' if none exists. A node can still
--- answer if it has not finished, or not undone, a job for this floating IP, or could not release the floating IP. A
--- removed node does not count.
+-- answer if a job for this floating IP is unfinished, if it must still undo such a job, or if it could not release the
+-- floating IP. A removed node does not count.
 create or replace function guard_floating_ip_is_off_nodes(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select target_cn::text from (

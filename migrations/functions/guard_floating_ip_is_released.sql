@@ -1,9 +1,10 @@
--- Returns a live node that prevents the floating IP {floating_ip_id} from being attached to the NIC {nic_id} of node
--- {server_uuid}, with the reason and what to do; 'true' if there is no such node. A node is live if it was seen in the
--- last {live_s} seconds. Another node prevents the attach while it may answer for the address: its release of the
--- address has not ended or has failed, or it has not undone a claim that was cancelled or expired. The node
--- {server_uuid} itself prevents the attach while it releases the address from this NIC. A pending release and a claim to
--- undo count only if the node is approved, because other nodes get no jobs.
+-- Returns 'true' if the floating IP {floating_ip_id} can be attached to the NIC {nic_id} of the node {server_uuid}.
+-- Otherwise returns a node that prevents the attach, with the reason and what to do. Ignores nodes that were not seen
+-- in the last {live_s} seconds. Another node prevents the attach while it may answer for the address:
+-- - Its release of the address has not ended, or has failed.
+-- - It has not undone a claim that was cancelled or expired.
+-- The node {server_uuid} itself prevents the attach while it releases the address from this NIC. A pending release and
+-- a claim to undo count only if the node is approved, because other nodes get no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held || case when has_failed then ', which failed to release it; ask an operator to repair the network ' ||

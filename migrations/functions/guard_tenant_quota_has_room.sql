@@ -1,7 +1,8 @@
 -- Takes {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. Returns the limit that these amounts would
--- exceed, or 'true' if they exceed no limit. The tenant's quota has the limits; `defaults` has them if the tenant has no
--- quota. The caller must hold the lock quota:<tenant> exclusively. One statement with a cached plan compares all limits.
--- The functions that name a limit are called only if one is exceeded, or if the tenant has no row in tenant_usage yet.
+-- exceed, or 'true' if they exceed no limit. The tenant's quota has the limits; `defaults` has them if the tenant has
+-- no quota. The caller must hold the lock quota:<tenant> exclusively. One statement with a cached plan compares all
+-- limits. Slower functions find the name of the exceeded limit; they run only if a limit is exceeded, or if the tenant
+-- has no row in tenant_usage yet.
 create or replace function guard_tenant_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_tenant constant uuid := (args->>'tenant_id')::uuid;

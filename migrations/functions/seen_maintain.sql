@@ -1,8 +1,8 @@
 -- Creates the partitions of the table seen for the days from yesterday to the day after tomorrow. Removes the ids of
 -- days that are more than `keep_days` days before today. Keeps the ids of tells in the outbox, because such a tell may
--- be delivered again. Days are days in UTC, like the bounds of the partitions, whatever the time zone of the session.
--- They are days of the database's clock and not of berth_now(), because message ids contain the time of the database's
--- clock. Runs with the rights of its owner, because the server's own role may not change tables.
+-- be delivered again. Days are days in UTC, like the bounds of the partitions. They follow the database's clock and not
+-- berth_now(), because message ids contain the time of the database's clock. Runs with the rights of its owner, because
+-- the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,9 +1,10 @@
 // Ends the open connections that a changed firewall forbids, and no others. The firewall looks only at the first packet
-// of a connection. So each connection that conntrack knows is compared with the new rules, unless its protocol has
-// neither ports nor ICMP types. A separate table drops the packets of forbidden connections in both directions, by
-// their conntrack ids. Deleting a connection from conntrack is not enough: a packet from the other side would begin it
-// again, in a direction that may be allowed. Marking each connection is too slow: conntrack reads its whole table for
-// each mark that it sets. This took 2 s for a few hundred connections.
+// of a connection. So the agent compares each connection that conntrack knows with the new rules. It skips protocols
+// that have neither ports nor ICMP types. A separate table drops the packets of forbidden connections in both
+// directions, by their conntrack ids. Two other ways do not work:
+// - If the connection were deleted from conntrack, a packet from the other side could begin it again in a direction
+//   that is allowed.
+// - Marks are too slow, because conntrack reads its whole table for each mark: 2 s for a few hundred connections.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { inCidr, parseIp } from "../../src/lib/net/ip-address.ts";
 import { parseBlock } from "../../src/lib/net/ip-block.ts";

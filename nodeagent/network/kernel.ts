@@ -2,8 +2,7 @@
 // with the kernel's state. So an agent may be killed at any point: the next call completes the work. If the router
 // already matches the document, the call changes nothing. To read the kernel's state, `apply` starts several programs,
 // and each takes about 10 ms. With `trusts_last`, `apply` does not read the state: it applies only the differences from
-// the last document that this process applied. If the last call failed or the devices change, it reads the state, as by
-// default.
+// the last document that this process applied. It still reads the state if the last call failed or the devices change.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
@@ -154,8 +153,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
     const namespace = namespaceOf(vni);
     const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
-    // The commands of both families run at the same time. The lease may end while they run, and the server then waits
-    // only for the time limit of one command before it gives the gateways to another node.
+    // The commands of both families run at the same time, because the lease may end while they run. Then the server
+    // waits for the time limit of only one command before it gives the gateways to another node.
     await Promise.all(FAMILIES.map((family) => {
       const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
       return batch(["ip", "-n", namespace, `-${family}`], lines);
@@ -195,8 +194,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       firewalls.delete(namespaceOf(vni));
       compared.delete(namespaceOf(vni));
       made.delete(namespaceOf(vni));
-      // The kernel removes the devices of a namespace some time after the end of the namespace, and the VNI is in use
-      // until then. So the devices are removed first.
+      // The kernel removes the devices of a namespace some time after the namespace itself. Their VNI stays in use
+      // until then, so the devices are removed first.
       await onHost("link", "del", portName(vni)).catch(() => {});
       await ip("-n", namespaceOf(vni), "link", "del", OVERLAY_DEVICE).catch(() => {});
       await ip("netns", "del", namespaceOf(vni));

@@ -39,8 +39,8 @@ export type NodeNetwork = NetworkWaits & {
   remove(vpc_id: string): Promise<void>;
   acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
   /**
-   * Notes that the control plane has answered a poll with these documents, and lets the NAT gateways on this node run
-   * longer. Called before the documents are applied.
+   * Notes that the control plane has answered a poll with these documents, and renews the lease of the NAT gateways.
+   * Called before the documents are applied.
    * @param sent_ms when the poll was sent
    */
   answered(sent_ms: number, view: Pick<NetworkPollView, "vpcs" | "gone">): Promise<void>;
@@ -103,9 +103,9 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // If the last application succeeded and this document is newer, the driver does not read the router, because a
-      // tenant waits. Otherwise the driver reads the router to find changes by other processes, and the remains of a
-      // failed attempt.
+      // A tenant may wait for a newer document, so the driver then does not read the router. It reads the router if the
+      // document is not newer or the last attempt failed, to find the remains of this attempt and changes by other
+      // processes.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);
@@ -132,7 +132,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
 
   /**
    * Renews the gateways of a VPC. If the lease had ended, applies the whole document, because the kernel may have
-   * removed routes together with the addresses.
+   * removed routes with the addresses.
    */
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);

@@ -1,7 +1,7 @@
-// Remembers the floating IPs that this node has released. An answer to a poll that the node sent before the end of a
-// release can contain a document from before the release, which gives the address to the NIC. This document can be
-// newer than the stored one: then its generation does not show that it is outdated. If the node applied it, the node
-// would answer for an address that another node may have by now.
+// Remembers the floating IPs that this node has released. If the node sent a poll before a release ended, the answer
+// can contain a document that still gives the address to the NIC. The document's generation does not always show this,
+// because the stored document can be even older. If the node applied the document, it would answer for an address that
+// another node may have by now.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { floatingIpsOf, type NicAddress } from "./router-addresses.ts";
 

@@ -1,6 +1,6 @@
 // Finds the node's address on the underlay, where the node sends and receives the packets of VPCs. This address is the
-// configured one, or the local address of the route to the control plane. It is stored, so that a node that boots
-// without a route to the control plane still builds its routers.
+// configured one, or the local address of the route to the control plane. The agent stores the address: a node that
+// boots without a route to the control plane needs it to build its routers.
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";

@@ -35,7 +35,8 @@ export function createSpaceWaiter(
     find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
     const monitor = await untilSpace(id).finally(() => waiting.delete(id));
     if (monitor === undefined) return;
-    // A guest that has moved to another node meanwhile is paused in another state, and must not run here again.
+    // A guest may have moved to another node meanwhile. Then it is paused in another state, and must not run here
+    // again.
     const { status } = await monitor.qmp.execute("query-status");
     if (status !== NO_SPACE_STATUS) return;
     monitor.console.note("the node's disk has space again: the machine continues");

@@ -1,6 +1,6 @@
-// Sends and receives files of a VM that moves: of a stopped VM, the disks and the UEFI variables; of a running VM, the
-// detached disks. The target keeps a received file under another name until its digest equals the digest that the
-// source computed.
+// Sends and receives files of a VM that moves. For a stopped VM, these are the disks and the UEFI variables. For a
+// running VM, these are the detached disks. The target keeps a received file under another name until its digest equals
+// the digest that the source computed.
 import { createHash } from "node:crypto";
 import { chmod, chown, open, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";

@@ -1,7 +1,7 @@
 // Rebuilds a stopped VM: replaces its boot disk with a new disk from another image or from the same image. First the
 // agent makes the new files beside the old ones, because this part can fail, for example on a full disk. Then it
-// removes the old disk, changes the record, and gives the new files their names. A rebuild that is interrupted after
-// the removal leaves a VM without a boot disk, which does not start until the rebuild is repeated.
+// removes the old disk, changes the record, and gives the new files their names. If the rebuild is interrupted after
+// the removal, the VM has no boot disk, and starts only after another rebuild.
 import { link, rename, rm } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -30,8 +30,8 @@ export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wan
   const base = `${places.base}.new`;
   await rm(base, { force: true });
   await link(image_path, base);
-  // The new disk refers to base.qcow2. Until the rename below, this file is the old base: qemu-img only checks that it
-  // exists.
+  // The new disk refers to base.qcow2, which is the old base until the rename below. qemu-img only checks that this
+  // file exists.
   const draft = await draftDisk(places, { id, size_bytes }, { uid: vm.uid, has_base: true });
 
   await rm(places.disk(id), { force: true });

@@ -6,9 +6,7 @@ import { Failure } from "../../cli/internal/failure.ts";
 
 /** Time limit of a program that only changes the kernel's state or reads a small file. */
 export const PROGRAM_LIMIT_MS = 30_000;
-/**
- * Maximum output of a program, which is killed if it writes more, and maximum length of the output in an error message.
- */
+/** Maximum output of a program. The agent kills a program that writes more. */
 const OUTPUT_BYTES_MAX = 4 * 2 ** 20;
 const REASON_CHARS_MAX = 400;
 

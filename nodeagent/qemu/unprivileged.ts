@@ -1,5 +1,5 @@
-// Runs programs that read untrusted files. They run with limits, without network, and as SANDBOX_UID or as the user of
-// one VM, so they cannot open the files of other VMs.
+// Runs programs that read untrusted files. They run with limits and without network. Their user is SANDBOX_UID or the
+// user of one VM, so they cannot open the files of other VMs.
 import { type RunOptions, runProgram } from "./run-program.ts";
 
 /** User and group of these programs. The ids of VMs' users follow directly after this id. */

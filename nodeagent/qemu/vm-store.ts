@@ -53,8 +53,7 @@ export async function openVmStore(folders: Folders, onDamaged: (why: string) => 
     try {
       await writeVmRecord(placesOf(folders, record.id).folder, kept);
     } catch (error) {
-      // The earlier record is restored: the caller repeats a failed change, so the change must not look as if it was
-      // made.
+      // Restores the earlier record: the caller repeats a failed change, and the memory must not show it as made.
       if (records.get(record.id) === kept) {
         if (earlier === undefined) records.delete(record.id);
         else records.set(record.id, earlier);

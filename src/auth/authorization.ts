@@ -9,8 +9,8 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 
 /**
- * The refusal of a missing, malformed, expired, revoked or unknown credential. The refusal is the same in all these
- * cases, so that it reveals nothing about a key.
+ * The refusal of a missing, malformed, expired, revoked or unknown credential. It is the same for all of them, so that
+ * it reveals nothing about a key.
  */
 export const UNAUTHENTICATED: Fault = fault(
   "unauthenticated",

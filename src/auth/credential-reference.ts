@@ -1,7 +1,7 @@
 // Finds the principal of a credential that was checked earlier, without the credential itself. A console needs this,
 // because a console lasts for hours and its caller's credential may end earlier. A key and a login session are looked
-// up by their ids. A token of another issuer cannot be looked up. It counts as valid until its expiry, as long as its
-// user exists.
+// up by their ids. A token of another issuer cannot be looked up. It counts as valid until it expires or its user is
+// deleted.
 import { createLookup } from "../db/lookup.ts";
 import { createApiKeyReference } from "./api-key-credential.ts";
 import type { KnownPrincipal, Person } from "./principal.ts";

@@ -9,8 +9,8 @@ export type Rule = {
    * - root: root operators
    * - node: a key that is bound to a node
    * - tenant: members of the object's tenant
-   * - silo: members of any tenant of the object's silo, if they have the capability silo-admin. A silo is one customer
-   *   and its tenants are departments, so other members act only in their own tenant.
+   * - silo: members of any tenant of the object's silo, if they have the capability silo-admin. A silo is one customer,
+   *   and its tenants are departments.
    * - silo_tenant: callers that satisfy tenant or silo
    * - viewer: callers who may see the image or SSH key (visibility.ts)
    * - visitor: viewers, and everybody when the scope is public

@@ -31,7 +31,7 @@ const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept
 
 /**
  * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. Without
- * DATABASE_URL, the database belongs to this process, and the secret is not checked, so that a server that has lost the
+ * DATABASE_URL, the database belongs to this process, and the secret is not checked. Then a server that has lost the
  * secret still starts.
  */
 export async function sharedSecret(sources: SecretSources): Promise<ServerSecret> {

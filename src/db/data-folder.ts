@@ -142,8 +142,8 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
 }
 
 /**
- * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run. If
- * --allow-run lists programs, we run the shell instead, which is one of them.
+ * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run. With
+ * a list of programs, we use the shell instead, which is in the list.
  */
 function isNotCapable(error: unknown): boolean {
   return (error as Error).name === "NotCapable";

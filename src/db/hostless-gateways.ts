@@ -3,8 +3,8 @@ import type { HostlessGateway } from "../lib/placement/nat-gateway-host.ts";
 import type { Db } from "./pool.ts";
 
 // The query has the conditions of guard_cn_may_host_gateway, in the order in which an operator sets up a node. It
-// counts each node only under the first condition that the node does not meet, or under `none` if the node meets all
-// conditions.
+// counts each node once: under the first condition that the node does not meet, or under `none` if it meets all of
+// them.
 const HOSTLESS = `
   select g.id, g.name, host(g.public_address) as public_address, host(r.destination) || '/' || masklen(r.destination)
            as destination, e.nic_tag,

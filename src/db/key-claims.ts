@@ -23,7 +23,7 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
     patience = undefined;
     isScheduled = false;
     const batch = takeBatch();
-    // Claims that did not fit into the batch do not wait longer than claims that arrive now.
+    // The claims that did not fit into the batch wait at most WAIT_MAX_MS, like claims that arrive now.
     if (batch.length === CLAIMS_MAX && waiting.length > 0) patience = setTimeout(claimSoon, WAIT_MAX_MS);
     running += 1;
     await answerAll(db, batch);
@@ -60,11 +60,10 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
 }
 
 /**
- * Answers all claims. If the shared statement fails with an error other than a timeout, each claim is repeated alone,
- * so that it gets only its own error. This is safe because a repeated claim with the same message id changes nothing.
- * If the statement waited too long for a lock, for example, only the claim of the locked key then fails. After a
- * timeout all claims fail: their requests have waited long enough, and repeats would send up to 128 statements instead
- * of one to a database that is too slow.
+ * Answers all claims. If the shared statement fails, repeats each claim alone, so that it gets only its own error. For
+ * example, if a key is locked for too long, only the claim of this key fails. A repeat is safe, because a repeated
+ * claim with the same message id changes nothing. After a timeout there are no repeats, and all claims fail: repeats
+ * would send up to 128 statements to a database that is too slow for one.
  */
 async function answerAll(db: DbClient, batch: readonly Waiting[]): Promise<void> {
   const [first, ...others] = batch;

@@ -16,7 +16,7 @@ export type LimitAnswer = { readonly ok: true } | { readonly ok: false; readonly
 
 /**
  * $1: bucket; $2: microseconds per token; $3: microseconds to fill an empty bucket. A row stores when its bucket will
- * be full again. If that time is more than $3 in the future, the clock was set back, and the bucket counts as full.
+ * be full again. If that time is more than $3 in the future, the clock was set back. Then the bucket counts as full.
  */
 const TAKE = `
   with span as (select $2 * interval '1 microsecond' as token, $3 * interval '1 microsecond' as bucket),
@@ -72,8 +72,8 @@ const NOTE = `
   on conflict (subject, minute) do update set failures = f.failures + 1`;
 
 /**
- * Counts whole minutes, including the minute that is only partly within the last hour, so that no 60-minute window
- * exceeds the limit.
+ * Counts the failures of the last hour by whole minutes. The oldest minute counts although a part of it is more than an
+ * hour ago. So no window of 60 minutes exceeds the limit.
  */
 const FAILURES = `
   select coalesce(sum(failures), 0)::int as failures,

@@ -15,10 +15,9 @@ export type MigrateOptions = {
 /** The time limit of a statement of a migration. Such a statement may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
 /**
- * The part of PostgreSQL's deadlock_timeout for which a migration waits for a lock. Then it rolls back and tries again.
- * Other statements queue behind a migration that waits. If the transaction of such a statement holds the lock, there is
- * a deadlock. After deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions,
- * so the migration must give up earlier.
+ * A migration waits for a lock for this part of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
+ * Other statements queue behind a migration that waits, so their transactions and the migration may deadlock. The
+ * migration must give up before PostgreSQL ends one of these transactions with an error.
  */
 const LOCK_WAIT_SHARE = 1 / 4;
 /** How long a migration is repeated because of locks, and the pause before each repetition. */
@@ -36,8 +35,8 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 
 /**
  * Applies the missing migrations and the changed functions. Returns the names of the applied files, in order. Throws an
- * Error that says what to do if the recorded migrations and the files disagree, or if the server is a standby. Does not
- * change a database that a newer build has migrated, because old and new processes share it during a deploy.
+ * Error if the recorded migrations and the files disagree, or if the server is a standby. The Error says what to do.
+ * Does not change a database that a newer build has migrated, because old and new processes share it during a deploy.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(options.folder);
@@ -89,8 +88,8 @@ async function refuseStandby(client: Connection): Promise<void> {
 }
 
 /**
- * Waits for the migration lock by polling: a session that waits inside a lock call would block other sessions' DDL,
- * such as `create index concurrently`.
+ * Waits for the migration lock by polling. A session that waits in a lock call would block statements of other
+ * sessions, such as `create index concurrently`.
  */
 async function lockMigrations(client: Connection): Promise<void> {
   for (let waited_ms = 0; waited_ms < QUEUE_LIMIT_MS; waited_ms += QUEUE_POLL_MS) {

@@ -17,8 +17,8 @@ export type NetworkWatch = {
 };
 
 /**
- * Changes that are older than FOLD_AGE_S are folded into one row, so a sweep after a long pause could miss a change.
- * After a pause of more than half of FOLD_AGE_S, a sweep therefore compares all documents.
+ * A sweep after a pause of more than half of FOLD_AGE_S compares all documents. It could miss a change, because changes
+ * that are older than FOLD_AGE_S are folded into one row.
  */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 

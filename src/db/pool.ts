@@ -1,6 +1,8 @@
-// Manages connections to PostgreSQL. Only this file imports the driver (pg). A connection is closed instead of reused
-// if it is broken, a statement timed out on our side, a transaction was left open, a prepared statement was lost, or
-// the server no longer accepts writes.
+// Manages connections to PostgreSQL. Only this file imports the driver (pg). The pool closes a connection and does not
+// use it again in these cases:
+// - The connection is broken, or a transaction was left open.
+// - A statement timed out on our side, or a prepared statement was lost.
+// - The server no longer accepts writes.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { choosesServer, databaseUrls } from "./database-hosts.ts";
@@ -126,7 +128,7 @@ export function openPool(options: PoolOptions): Db {
   });
   let closing: Promise<void> | undefined;
   const close = () => closing ??= Promise.all([pool.end(), byKey.close()]).then(() => {});
-  // Kysely's type also has cursors, which it uses only with a cursor class; we pass none.
+  // Kysely's type requires cursors, but Kysely uses them only if it gets a cursor class.
   const kyselyConnect = connect as () => Promise<unknown> as () => Promise<PostgresPoolClient>;
   const kyselyPool = { connect: kyselyConnect, end: close, options: pool.options, Client: pg.Client };
   return {

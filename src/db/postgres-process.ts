@@ -55,7 +55,8 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   if (child.pid === undefined) throw new Error(`PostgreSQL did not start: ${await ended}`);
 
   const watcher = watch(child.pid);
-  // After the server has ended, the kernel may reuse its pid, so the watcher must be killed before our pipe closes.
+  // Kills the watcher before our pipe closes, because the kernel may give the pid of the ended server to another
+  // process.
   void ended.then(() => watcher.kill("SIGKILL"));
   await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
     if (running) child.kill("SIGQUIT");

@@ -1,5 +1,5 @@
-// Classifies failed statements. Either PostgreSQL returned an error, and the statement had no effect. Or the connection
-// broke, and the statement may have been committed; such a statement is safe to repeat only with the same message id.
+// Classifies failed statements. If PostgreSQL returned an error, the statement had no effect. If the connection broke,
+// the statement may have been committed. It is then safe to repeat only with the same message id.
 
 type Failure = {
   code?: unknown;
@@ -38,8 +38,8 @@ const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 /**
- * The driver's messages after a timeout: while it waited for a reply, for the server to accept a connection, or for a
- * free connection of the pool.
+ * The driver's messages after a timeout. The driver waited for a reply, a new connection, or a free connection of the
+ * pool.
  */
 const SILENCE_WORDS =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
@@ -86,8 +86,8 @@ export function isSilence(error: unknown): boolean {
 
 /**
  * Returns whether a time limit ended the statement: PostgreSQL cancelled it, or the driver waited too long for the
- * connection or for the reply. Its caller has waited long enough, and a database that is too slow must not get more
- * statements, so the server does not repeat such a statement.
+ * connection or for the reply. The server does not repeat such a statement: its caller has waited long enough, and a
+ * slow database must not get more statements.
  */
 export function isTimeout(error: unknown): boolean {
   return sqlState(error) === QUERY_CANCELED || isSilence(error);

@@ -17,7 +17,7 @@ export function strictTls(url: string): string {
 }
 
 /**
- * Returns a warning for the operator if the connection leaves this machine and is not encrypted or not verified;
+ * Returns a warning for the operator if the connection leaves this machine without encryption or verification;
  * otherwise null. The warning contains only the host of the URL.
  */
 export function tlsWarning(url: string): string | null {

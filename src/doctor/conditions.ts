@@ -1,5 +1,5 @@
-// Checks conditions of a running system that are not invariants but need an operator, such as operations, jobs,
-// messages and nodes that are stuck, late or silent.
+// Checks conditions that need an operator although no invariant is broken. Examples are stuck operations, late jobs and
+// messages, and silent nodes.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import { WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
 import type { Check } from "./check.ts";
@@ -9,8 +9,8 @@ const OVERDUE = "interval '60 seconds'";
 /** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, its agent does not work. */
 const UNCLAIMED = "interval '10 minutes'";
 /**
- * A removed node does no jobs. Its jobs are kept, because a node that returns and is approved again must do them: for
- * example, delete its copies of evacuated instances.
+ * A removed node does no jobs. Its jobs are kept, because the node must do them if it returns and is approved again.
+ * For example, it must delete its copies of evacuated instances.
  */
 const HAS_NODE = "exists (select from cn where server_uuid = target_cn)";
 /** The fix for a node that does not do its jobs. */

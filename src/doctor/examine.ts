@@ -80,8 +80,8 @@ async function begin(client: DbClient): Promise<void> {
 }
 
 /**
- * Calls `use` with a second connection that sees the snapshot. If there is no such connection, for example because all
- * are busy, does nothing: the first connection then runs all checks.
+ * Calls `use` with a second connection that sees the snapshot. Does nothing without such a connection, for example if
+ * all are busy. Then the first connection runs all checks.
  */
 async function withSnapshot(db: Db, snapshot: string, use: (client: DbClient) => Promise<void>): Promise<void> {
   let is_ready = false;
@@ -98,7 +98,10 @@ async function withSnapshot(db: Db, snapshot: string, use: (client: DbClient) =>
   }
 }
 
-/** Returns a function that runs checks on a connection until none is left, and the results in the order of `checks`. */
+/**
+ * Returns two functions: `runOn` runs checks on a connection until none is left, and `results` returns their results in
+ * the order of `checks`.
+ */
 function workOf(checks: readonly Check[], isLate: () => boolean) {
   const done = new Map<Check, CheckResult>();
   const left = [...checks];

@@ -1,6 +1,6 @@
 // Selects the part of the transition log that the doctor checks. The log grows with the age of the system. Therefore
 // the checks of the log read only its newest rows, unless the caller asks for all rows or the log is short. If the
-// doctor runs at least once for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
+// doctor runs at least once per DOCTOR_LOG_ROWS transitions, it checks every row.
 import type { DoctorScope } from "../contract/enums.ts";
 import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 
@@ -19,8 +19,8 @@ export function logIn(scope: Scope): string {
 }
 
 /**
- * SQL of the transitions with which the checked transitions are compared. This part of the log begins earlier than
- * `logIn`, because one commit may have written rows inside and outside of `logIn`.
+ * SQL of the transitions with which the checked transitions are compared. This part begins earlier than `logIn`,
+ * because the first rows of `logIn` may belong to a commit with earlier rows.
  */
 export function widerLogIn(scope: Scope): string {
   return scope === "all" ? "transition" : newest(2 * DOCTOR_LOG_ROWS);

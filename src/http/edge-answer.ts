@@ -6,7 +6,7 @@ import type { ErrorBody } from "../contract/common.ts";
 
 export type EdgeAnswer = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
 
-/** Returns an error that also closes the connection, because the bytes that follow may not be a request. */
+/** Returns an error that also closes the connection, because the following bytes may not be a request. */
 export function edgeAnswer(status: number, message: string, more: Record<string, string> = {}): EdgeAnswer {
   const request_id = randomUUID();
   const body = JSON.stringify({ message, request_id } satisfies ErrorBody);

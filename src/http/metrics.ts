@@ -1,6 +1,6 @@
 // Collects the Prometheus metrics of one process. Labels have a limited number of values: route patterns, statuses,
-// seven methods and "other". prom-client's default metrics read /proc, which the server's permissions forbid; the
-// process metrics here need no permission.
+// seven methods and "other". Does not use the default metrics of prom-client, because they read /proc, and the server's
+// permissions forbid that.
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "./shell.ts";
@@ -15,8 +15,8 @@ export type Metrics = {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 /**
- * The upper bounds of the buckets, in seconds. The highest bound is the duration of the longest long poll; otherwise
- * all long polls would be in the bucket without a bound.
+ * The upper bounds of the buckets, in seconds. The highest bound is the duration of the longest long poll, so that long
+ * polls are not in the bucket without a bound.
  */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

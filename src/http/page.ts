@@ -1,6 +1,5 @@
-// Builds the pages of lists. A request without `limit` gets the whole list if the list has at most SCAN_ROWS_MAX rows.
-// For a longer list, the request gets an error, because a list that was cut silently would hide rows (docs/wire.md,
-// "Lists").
+// Builds the pages of lists. A request without `limit` gets the whole list, or an error if the list has more than
+// SCAN_ROWS_MAX rows. A list that was cut silently would hide rows (docs/wire.md, "Lists").
 import type { Page } from "../contract/common.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
@@ -58,8 +57,8 @@ export function resultsPage<R, T>(list: {
 }
 
 /**
- * Returns a page of records. `read` fetches the rows, or returns null if the list is not ordered by id and the record
- * of the page token does not exist.
+ * Returns a page of records. `read` fetches the rows. For a list that is not ordered by id, it returns null if the
+ * record of the page token does not exist.
  */
 export async function pageById<R extends { readonly id: string }>(
   query: { readonly limit?: number; readonly page_token?: string },

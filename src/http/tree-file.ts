@@ -37,8 +37,8 @@ const SWITCHES_MAX = 20;
 
 /**
  * Returns a function that serves files below `root`; it returns null for missing files and bad names. `root` may be a
- * symbolic link that each publication moves. Every path is opened through `root`: Deno's read permission covers paths
- * that begin with `root`, but not paths that begin with the link's target.
+ * symbolic link that each publication moves. Opens every path through `root`, because Deno's read permission covers
+ * only paths that begin with `root`.
  */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();
@@ -136,8 +136,8 @@ function weight(file: TreeFile | undefined): number {
 }
 
 /**
- * Returns whether the client already has the file. If-None-Match has precedence over If-Modified-Since, which is
- * precise only to the second (RFC 9110).
+ * Returns whether the client already has the file. If-None-Match has precedence, because If-Modified-Since is precise
+ * only to the second (RFC 9110).
  */
 function isUnchanged(c: Context<HttpEnv>, file: TreeFile, etag: string): boolean {
   const match = c.req.header("if-none-match");

@@ -1,8 +1,8 @@
 // This is the only code that sends requests to URLs from others. Examples are a tenant's image, a URL in an image
 // index, the keys of an issuer and the receiver of a webhook. The code resolves the host name, checks every address,
 // and connects to exactly the checked address. The name is still used for SNI, certificate verification and the Host
-// header. The code does not follow redirects: a caller that follows redirects must call it for each target
-// (docs/reliability.md, S-25 and S-47).
+// header. The code follows no redirects. A caller that follows them must call it for each target (docs/reliability.md,
+// S-25 and S-47).
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -22,8 +22,8 @@ export type Reach = {
 };
 
 /**
- * Origins, each with the addresses to which its name first resolved; null before the name was resolved. If the name
- * later resolves to other private addresses, they are rejected, unless `allowed` contains them.
+ * Origins, each with the addresses to which its name first resolved; null before the name was resolved. Other private
+ * addresses of the name are rejected later, unless `allowed` contains them.
  */
 export type NamedOrigins = Map<string, readonly string[] | null>;
 
@@ -164,7 +164,7 @@ async function getFrom(address: string, url: URL, { headers, body, signal }: Out
     const abort = () => fail(signal.reason);
     const limit = setTimeout(() => fail(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
     signal.addEventListener("abort", abort, { once: true });
-    // The listener is not removed while the body arrives: an error event without a listener would end the process.
+    // This listener stays while the body arrives, because an error event without a listener would end the process.
     request.on("error", fail);
     request.once("socket", (socket) => {
       socket.once(tls ? "secureConnect" : "connect", () => {

@@ -119,8 +119,8 @@ export function agentPollRoutes(app: App, deps: Deps): void {
   }
 
   async function viewOf(found: Found, { network }: Asked, interval_s: number): Promise<AgentPollView> {
-    // Even if no document has changed, a node that stores documents gets the addresses of the other nodes: it may have
-    // failed to apply the addresses of an earlier answer.
+    // A node that stores documents gets the addresses of the other nodes even if no document has changed, because it
+    // may have failed to apply them before.
     const repeats = found.network === null && network !== null && Object.keys(network.have).length > 0;
     return { interval_s, work: found.work, network: repeats ? await deps.networks.answer(network) : found.network };
   }

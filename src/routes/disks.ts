@@ -103,8 +103,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, DISK_SIZE);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    // If the disk does not exist, the message goes to an instance with the disk's id. There is no such instance, so the
-    // outcome is 404, or the first reply if the request is repeated.
+    // If the disk does not exist, the message goes to an instance with the disk's id, which does not exist either. The
+    // outcome is 404. A repeated request gets the reply of the first request.
     const instance_id = (await findDisk(deps.kysely, disk_id))?.instance_id ?? disk_id;
     const outcome = await deps.send(c, { kind: "instance", id: instance_id }, {
       type: "resize_disk",

@@ -117,8 +117,7 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     const vpc = before && await findVpc(deps.kysely, before.vpc_id);
     const rule = ruleChanges(changes);
     const named = { name: name ?? null, description: description ?? null, labels: labels ?? null };
-    // If the rule does not exist, the message changes nothing: the outcome is 404, or the first reply if the request is
-    // repeated.
+    // If the rule does not exist, the outcome is 404. A repeated request gets the reply of the first request.
     const change = vpc !== undefined && Object.keys(rule).length > 0 && { rule: { ...rule, plan: blocksOf(vpc) } };
     const message = { type: "update", ...named, ...change } as const;
     const outcome = await deps.sendOnce(c, { kind: "firewall-rule", id }, message);

@@ -1,6 +1,6 @@
-// Waits for the results of long polls (docs/wire.md, "Long polls"). Each authenticated caller can have at most its
-// share of all long polls, and so can each address of other callers. A long poll is authorized again before it is
-// answered: a long poll whose key was deleted during the wait gets 401.
+// Waits for the results of long polls (docs/wire.md, "Long polls"). Each caller can have at most its share of all long
+// polls. Callers without a credential share by IP address. The server authorizes a long poll again before it answers.
+// If the key was deleted during the wait, the answer is 401.
 import { type Fault, fault } from "../contract/fault.ts";
 import { goneSignal } from "../http/env.ts";
 import { shareOf } from "../auth/caller.ts";

@@ -89,7 +89,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const nic = await findNic(deps.byKey, nic_id);
     const place = nic === undefined ? null : await placeOf(deps, nic.subnet_id);
     // If the NIC does not exist, the message goes to an instance with the NIC's id. There is no such instance, so the
-    // outcome is 404, or the first reply if the request is repeated.
+    // outcome is 404. A repeated request gets the reply of the first request.
     const outcome = await deps.send(c, { kind: "instance", id: nic?.instance_id ?? nic_id }, {
       type: "update_nic",
       nic_id: nic?.id ?? nic_id,

@@ -40,8 +40,8 @@ export function ownSessionRoutes(app: App, deps: Writes): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const own = await listSessions(deps.kysely, ownOf(c));
-    // If the caller has no such session, the message goes to a session that does not exist: the outcome is 404, or the
-    // first reply if the request is repeated.
+    // If the caller has no such session, the message goes to a session that does not exist, and the outcome is 404. A
+    // repeated request gets the reply of the first request.
     const outcome = own.some((session) => session.id === id)
       ? await deps.send(c, { kind: "session", id }, { type: "end" }, idempotency)
       : await deps.send(c, { kind: "session", id: idempotency.id }, NOT_OWN, idempotency);

@@ -117,7 +117,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** Returns the snapshot without the instance, so that the instance's resources count as free on its node. */
+/** Returns the snapshot without the instance. Then the resources of the instance count as free on its node. */
 function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
   const { host_cn_uuid, tenant_id, silo_id } = instance;
   if (host_cn_uuid === null) return snapshot;

@@ -1,7 +1,7 @@
 // Describes the kinds of records in a manifest. Each program has its own list of kinds, ordered so that a record refers
 // only to records of earlier kinds. The only exception is a floating IP, which names the instance that it is attached
-// to. A field that refers to another record contains the name of that record, and is called as in the API without _id.
-// Every other field is called as in the API.
+// to. A field that refers to another record contains the name of that record; its own name is the API's without _id.
+// Every other field has the API's name.
 
 /**
  * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a
@@ -22,7 +22,7 @@ export type FieldType =
 /**
  * How a field of an existing record changes. `patch`: by a request that changes the record. `replace`: the record is
  * deleted and created. `step`: by a separate request. `grow`: as `step`, and only to a larger number. `fixed`: not at
- * all. `hidden`: only used when the record is created, so it is not compared.
+ * all. `hidden`: set only when the record is created, and not compared later.
  */
 export type FieldChange = "patch" | "replace" | "step" | "grow" | "fixed" | "hidden";
 

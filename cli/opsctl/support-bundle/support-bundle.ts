@@ -58,7 +58,7 @@ async function read(io: Io, { file, read }: Section, is_first: boolean): Promise
 }
 
 /**
- * Returns whether every other section would fail for the same reason: interrupted, no endpoint, an invalid credential.
+ * Returns whether every other section would fail too: after Ctrl-C, without an endpoint, or with an invalid credential.
  */
 function endsBundle({ exit_code, status }: Failure): boolean {
   return exit_code === EXIT.interrupted || exit_code === EXIT.usage || (exit_code === EXIT.auth && status !== 403);

@@ -4,8 +4,8 @@
 set -eu
 cd /usr/lib/berth
 # Each connection is an open file. The server accepts 1,000 connections less than the limit of open files, so that it
-# has room for its other files. If there is no limit, or if it is at most 2,000 or above 1,000,000, the default of
-# BERTH_CONNECTIONS_MAX applies.
+# has room for its other files. BERTH_CONNECTIONS_MAX keeps its default if the limit is at most 2,000, above 1,000,000
+# or absent.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 connections=0

@@ -154,7 +154,7 @@ function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/** Returns whether there was no response, or a response that leaves open whether the operation has ended. */
+/** Returns whether the error leaves open if the operation has ended: no response, 503 or 504. */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);

@@ -43,7 +43,7 @@ export const KINDS = [
       ...described,
       family: fixed("text"),
       network_id: fixed("text"),
-      // Hidden, because a gateway shows only the external subnet of the pool that its address is in.
+      // Hidden, because an existing gateway shows its external subnet, but not its pool.
       pool_id: { type: "text", change: "hidden" },
     },
     // The server shows UUIDs in lower case.

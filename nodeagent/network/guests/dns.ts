@@ -72,8 +72,8 @@ export function localAnswer(query: Uint8Array, question: Question, plan: GuestPl
 }
 
 /**
- * Answers with the names that have the address. If the address is in a block of the VPC but has no name, answers that
- * the name does not exist, because no resolver can know a name for it.
+ * Answers with the names that have the address. For an address of the VPC without a name, answers that no name exists.
+ * Other resolvers do not know the names of these addresses.
  */
 function reverseAnswer(query: Uint8Array, question: Question, address: Ip, plan: GuestPlan): Uint8Array | null {
   const named = plan.names.filter(({ ipv4, ipv6 }) => isSame(address.family === 4 ? ipv4 : ipv6, address));

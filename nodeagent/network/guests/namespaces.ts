@@ -1,5 +1,5 @@
-// Creates sockets in the network namespaces of routers, from one thread: a socket stays in the namespace in which it
-// was created. So the thread enters a namespace, creates its sockets without a pause, and returns to its own namespace.
+// Creates sockets in the network namespaces of routers. A socket stays in the namespace in which it was created. So one
+// thread enters a namespace, creates the sockets without a pause, and returns to its own namespace.
 import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -29,7 +29,7 @@ export async function openNamespaces(): Promise<Namespaces> {
         if (libc.setns(descriptor, NETWORK_NAMESPACE) !== 0) throw new Error(`cannot enter the namespace ${name}`);
         return create();
       } finally {
-        // A process that stayed in a tenant's namespace would open all its later sockets there, so it ends.
+        // Ends the process if it cannot return: it would open all its later sockets in the tenant's namespace.
         if (libc.setns(home, NETWORK_NAMESPACE) !== 0) process.abort();
         closeSync(descriptor);
       }

@@ -1,5 +1,5 @@
-// Runs programs in the rack. A program uses the network of one of the rack's namespaces or of this machine, and the
-// files of the rack's Debian or of this machine.
+// Runs programs in the rack. A program uses the network of a namespace of the rack, or that of this machine. It uses
+// the files of the rack's Debian, or those of this machine.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -28,8 +28,8 @@ export function cryptPasswordError(password: string): string | null {
 }
 
 /**
- * Returns a salt of 16 characters. The low six bits of each byte choose a character; 64 divides 256, so all characters
- * are equally likely.
+ * Returns a salt of 16 characters. The low six bits of each byte choose a character, so all 64 characters are equally
+ * likely.
  * @throws RangeError if `bytes` has fewer than 16 bytes; further bytes are ignored
  */
 export function saltFromBytes(bytes: Uint8Array): string {

@@ -3,7 +3,8 @@
 const DIGITS = 12;
 
 /**
- * Converts 12 hex digits, with or without one separator (`:`, `-`, `.` or a space) between two of them.
+ * Converts a MAC to its canonical form. Between two hex digits the text may have one separator: `:`, `-`, `.` or a
+ * space.
  * @returns aa:bb:cc:dd:ee:ff, or null for any other text
  */
 export function canonicalMac(text: string): string | null {

@@ -149,8 +149,8 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
 
 /**
  * Lists the claims that an operator must check and that have not expired. For a pending node, these are the claims that
- * differ from its record. For any other node, these are all its claims, because a second machine with the node's
- * identity may have made them.
+ * differ from its record. For any other node, these are all claims, because a second machine with the node's identity
+ * may have made them.
  */
 function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
   const live = claims.filter(({ claim_code_expires_at: end, differs }) =>

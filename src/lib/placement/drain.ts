@@ -1,6 +1,6 @@
 // Previews the nodes to which the instances of a node would move if the node were drained. The preview places one
-// instance after another, and the capacity that one instance takes is not free for the next instances. Therefore no
-// capacity is promised twice. The largest instances are placed first, because they have the fewest targets.
+// instance after another. Each placement takes capacity, so no capacity is promised twice. The largest instances are
+// placed first, because they have the fewest targets.
 //
 // One placement reads every node of the site, which takes up to 0.1 s with 10,000 nodes. So each preview gets a
 // function `pause`, with which the process does other work between two placements.
@@ -37,8 +37,8 @@ export type HostedInstance = {
   readonly group: Group | null;
   /**
    * For each NIC tag of the instance's floating IPs: the nodes with a bridge for the tag. Only these nodes can carry
-   * the addresses. A tag is left out if the instance's own node has no bridge for it, because the addresses do not work
-   * on that node either.
+   * the addresses. Omits a tag if the instance's own node has no bridge for it, because the addresses do not work there
+   * either.
    */
   readonly bridged_nodes: BridgedNodes;
 };

@@ -30,7 +30,7 @@ export type PlacementRequest = Sizes & {
   /** The placement group of the instance. */
   readonly group?: WantedGroup | null;
   /**
-   * Describes the node on which a moving instance is now. Absent if the instance does not move, or if that node has not
+   * Describes the current node of an instance that moves. Absent if the instance does not move, or if its node has not
    * reported its capacity.
    */
   readonly migration?: Migration;

@@ -1,7 +1,7 @@
 // Writes canonical JSON: each value has exactly one text, so a hash of the text can be verified later. The text has no
 // spaces between tokens. Keys are in code unit order at every level. Numbers are printed as in ECMAScript (the shortest
-// text that parses to the same number), and -0 is 0. Values without a JSON form are errors: if they were dropped
-// silently, the hash would still verify.
+// text that parses to the same number), and -0 is 0. Values without a JSON form are errors. If they were dropped
+// silently, a change of such a value would not change the hash.
 
 /** The deepest nesting. Deeper values are errors, because the function is recursive and Berth writes no such values. */
 const DEPTH_MAX = 512;

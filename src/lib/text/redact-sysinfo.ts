@@ -2,10 +2,10 @@
 // credential. Our code never reads them from an inventory. Therefore the routes remove them before they store an
 // inventory, and views remove them again (docs/reliability.md, S-16).
 //
-// A member is removed when a segment of its key is one of the two names. The key is split at dots and slashes, each
-// segment is trimmed, letter case is ignored, and hyphens count as underscores. Examples are "ROOT_SHADOW", " rabbitmq
-// " and "boot_params.root-shadow". The content of strings is not searched. A search would corrupt other strings. A
-// machine that sends its whole kernel command line in one string has already published it.
+// A member is removed when a segment of its key is one of the two names. Dots and slashes separate segments. Spaces
+// around a segment and letter case are ignored, and hyphens count as underscores. Examples are "ROOT_SHADOW", "
+// rabbitmq " and "boot_params.root-shadow". The content of strings is not searched. A search would corrupt other
+// strings. A machine that sends its whole kernel command line in one string has already published it.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
