@@ -15,7 +15,7 @@ export default defineConfig({
     // Three workers use two cores well, because many tests wait for the start of a process or for a time limit.
     maxWorkers: 3,
     // A worker process runs its files one after another, so each file must end everything that it started. A process
-    // for each file would load all sources again: in a measurement, this took a quarter of the processor time.
+    // for each file would load all sources again, which took a quarter of the processor time in a measurement.
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -3,11 +3,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * The slow tests. For example, they boot an emulated PC, compile a generated client, use the web console in a browser,
- * run whole scenarios with compiled programs, upload images, or send load while servers and the database are killed.
- * Other tests run many simulator seeds, cause every fault at every step of an instance's operations, end agents at
- * every step of a job or a migration, or wait for time limits. `deno task trial` runs the PC, the seeds, the kills and
- * the mutants in larger numbers.
+ * The slow tests. Many of them use an emulated PC, a browser or compiled programs, or cause a fault at every step of an
+ * operation. `deno task trial` runs the PC, the seeds, the kills and the mutants in larger numbers.
  */
 export const LONG = [
   "tests/booter/firmware.test.ts",

@@ -116,7 +116,7 @@ async function setOf(c: Ctx, deps: Deps, vpc_id: string): Promise<FirewallRuleSe
   return { items: await addRealized(deps.kysely, set.rules, (rule) => rule.vpc_id) };
 }
 
-/** Returns the ETag that If-Match requires; null if it accepts any ETag; a Fault if its text is not valid. */
+/** Returns the ETag in If-Match, or null if any ETag is accepted. Returns a Fault if the header is not valid. */
 function expectedTag(header: string | undefined): string | null | Fault {
   if (header === undefined || header.trim() === "*") return null;
   return /^"([0-9a-f]{32})"$/.exec(header.trim())?.[1] ?? NO_SUCH_TAG;

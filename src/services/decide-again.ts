@@ -1,6 +1,6 @@
 // Retries a decision when its input changed between the read and the commit. Each refusal is stored under its message
-// id, so each retry needs its own message id. The ids of retries are derived from the first id, so a repeated request
-// uses the same ids and gets the reply of the final try.
+// id, so each retry needs its own message id. The ids of retries are derived from the first id. So a repeated request
+// uses the same ids, and gets the reply of the last retry.
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Fault } from "../contract/fault.ts";

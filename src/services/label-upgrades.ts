@@ -45,9 +45,9 @@ async function recordsOf(db: Db, nodes: readonly string[]): Promise<ReadonlyMap<
 }
 
 /**
- * Plans the upgrades of the nodes with the label, in the order of their hostnames. Nodes that are up to date, are not
- * approved or cannot be upgraded are listed separately. A node that runs the image is not up to date if a drain left it
- * cordoned, or if its boot record has another image.
+ * Plans the upgrades of the nodes with the label, in the order of their hostnames. Lists separately the nodes that are
+ * up to date, are not approved or cannot be upgraded. A node that runs the image still needs the upgrade if a drain
+ * left it cordoned, or if its boot record has another image.
  */
 export async function labelUpgradePlan(
   deps: Deps,
@@ -121,10 +121,7 @@ function problemOf(booted: Booted | undefined, records: readonly UpgradedRecord[
   return null;
 }
 
-/**
- * Previews the drain of each node separately: when the upgrade of a node begins, the nodes that were upgraded before
- * are in service again.
- */
+/** Previews the drain of each node alone, because the nodes that were upgraded before are in service again. */
 async function previewsOf(deps: Deps, nodes: readonly string[]): Promise<DrainPreview[]> {
   if (nodes.length === 0) return [];
   const { profile, load_stale_s } = await deps.settings.placement();

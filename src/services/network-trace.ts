@@ -69,8 +69,8 @@ export async function traceFrom(
 }
 
 /**
- * If a route to a NAT gateway without a node stops the packet, returns why the gateway has no node; otherwise null. In
- * the node's document this route is a reject, which does not name the gateway.
+ * Returns why a NAT gateway has no node, if the route to this gateway stops the packet; otherwise null. The node does
+ * not know this, because its document has a reject in place of the route.
  */
 async function hostlessReason(
   { networks }: Deps,
@@ -86,8 +86,8 @@ async function hostlessReason(
 }
 
 /**
- * If the packet stops because the destination's NIC is on a node without an underlay address, returns this reason;
- * otherwise null. Network documents omit such NICs, so the sender's node does not know the destination's NIC.
+ * Returns a reason if the packet stops because the node of the destination's NIC has no underlay address; otherwise
+ * null. The sender's node does not know this, because network documents omit such NICs.
  */
 async function noUnderlayReason(
   { kysely, networks }: Deps,

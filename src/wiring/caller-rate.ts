@@ -20,7 +20,10 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** Full buckets are dropped when there are at least this many buckets, and twice as many as the previous sweep left. */
+/**
+ * A sweep drops the full buckets. It runs if there are at least this many buckets, and twice as many as after the last
+ * sweep.
+ */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;

@@ -36,7 +36,7 @@ export function createNodeDrains(deps: Deps, engine: Pick<Engine, "send">, ports
   });
 }
 
-/** A drain that leaves instances on the node fails, so that a script does not switch off the node. */
+/** Returns a failure if instances are still on the node, so that a script does not switch off the node. */
 function endingOf(result: DrainResult): Ending {
   const reason = drainError(result);
   return reason === null ? { outcome: "completed", result } : { outcome: "failed", reason, result };
@@ -81,9 +81,8 @@ async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
 type Arrival = Pick<Move, "instance_id" | "instance_name" | "target_cn_uuid">;
 
 /**
- * Lists the instances that were created on the node between the preview and the cordon, and the instances whose
- * migration to the node began before the cordon. The list includes such instances even if they have left the node since
- * the drain began.
+ * Lists the instances that came to the node after the preview: those that were created on it before the cordon, and
+ * those whose migration to it began before the cordon. The list includes instances that have left the node since.
  */
 async function listArrivals(
   db: Kysely<Database>,

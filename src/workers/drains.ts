@@ -1,7 +1,6 @@
 // Continues the drains and evacuations of nodes. Every process does this. All progress is in the database, so this work
-// continues after a crash. An instance never has two migrations at the same time, because its actor refuses a second
-// one. A drain begins only one migration of an instance, because the migration's id depends only on the drain and the
-// instance.
+// continues after a crash. The actor of an instance refuses a second migration while one runs. The id of a migration
+// depends only on the drain and the instance, so a drain begins only one migration of each instance.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { DRAIN_MIGRATIONS_MAX } from "../contract/limits.ts";

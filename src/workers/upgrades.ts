@@ -1,6 +1,6 @@
 // Continues the upgrades by label, and the upgrade of each of their nodes. Every process does this. All progress is in
-// the database, so the upgrades continue after a crash. The id of each operation is fixed before the operation begins,
-// so each operation begins only once.
+// the database, so the upgrades continue after a crash. Each operation begins only once, because its id is fixed before
+// it begins.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";
@@ -96,9 +96,9 @@ export function createUpgrades({ labels, nodes, begin, drain, endStep, end, port
 }
 
 /**
- * Returns whether a message was accepted. Records the reason of a refusal, unless the server is overloaded: the server
- * then accepts the message later. If another process has sent the message before, the next pass sees the effect, and
- * the refusal does not count.
+ * Returns whether a message was accepted. Records the reason of a refusal. Ignores an overload, because the server
+ * accepts the message later. If another process has sent the message before, the next pass sees its effect and ignores
+ * the refusal.
  */
 function noted(outcome: Outcome, server_uuid: string, refusals: Map<string, string>): boolean {
   if (!outcome.ok && outcome.fault.kind !== "unavailable") refusals.set(server_uuid, outcome.fault.message);

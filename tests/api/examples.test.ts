@@ -202,8 +202,8 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "POST /v1/instances/{instance_id}/migrate": async () => {
-    // No other example uses this instance, because no other operation can begin on it during the migration. The target
-    // node, `spare`, was cordoned until now, so it hosts no other instance.
+    // The migration occupies this instance, so no other example uses it. The target node `spare` was cordoned until
+    // now, so it hosts no other instance.
     const body = {
       name: "moves",
       image_id: ids.image_id,

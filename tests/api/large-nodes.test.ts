@@ -30,7 +30,7 @@ async function nodes(bytes: number): Promise<void> {
                jsonb_build_object('pad', repeat('x', $1::int)), berth_now()) returning server_uuid`,
       [bytes],
     );
-    // Copies the first row: this is fast, because PostgreSQL does not compress a copied value again.
+    // Copies the first row, because PostgreSQL need not compress a copied value again.
     await client.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant', one.sysinfo, berth_now()

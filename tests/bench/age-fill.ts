@@ -1,6 +1,6 @@
-// Fills the database of a control plane with as many rows as it has after years of use: nodes, routes, instances with
-// NICs and disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active
-// during the insertion, and the doctor's invariants hold at the end.
+// Fills the database of a control plane with as many rows as after years of use: nodes, routes, instances with NICs and
+// disks, ended operations and jobs, transitions, and idempotency claims. The constraints are active during the
+// insertion, and the doctor's invariants hold at the end.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 
@@ -44,7 +44,8 @@ const DISK_BYTES = 2 ** 30;
 const FIRST_OFFSET = 1_000;
 
 /**
- * Returns the sizes for this number of rows in the logs: one instance and one route for 10 rows, one node for 100 rows.
+ * Returns the sizes for this number of rows in the logs: an instance and a route for every 10 rows, a node for every
+ * 100.
  */
 export function sizeOf(rows: number): AgeSize {
   const live = Math.ceil(rows / 10);

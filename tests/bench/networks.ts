@@ -34,7 +34,7 @@ export type NetworksReport = {
   readonly nodes: number;
   readonly nodes_of_vpc: number;
   readonly rounds: number;
-  /** The times from the request until the median node has the document, and until the last node has it. */
+  /** The time from the request until half of the nodes have the document (median), and until all have it (last). */
   readonly median_ms: number;
   readonly last_ms: number;
   readonly last_worst_ms: number;

@@ -1,7 +1,7 @@
-// Measures the overlay network of nodes. First it measures the throughput and latency between two guests on two nodes,
-// and, for comparison, over a bare veth pair and over a plain bridge. Then it measures the time in which a node applies
-// documents. The nodes are network namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root,
-// iproute2, nftables and iperf3.
+// Measures the overlay network of nodes. First it measures throughput and latency between two guests on two nodes. A
+// bare veth pair and a plain bridge serve for comparison. Then it measures how long a node takes to apply documents.
+// The nodes are network namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root, iproute2,
+// nftables and iperf3.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
@@ -10,7 +10,7 @@ import { type NetworkSite, openNetworkSite } from "../networks/site.ts";
 import { median } from "./report.ts";
 
 const VNI = 4_096;
-/** The numbers of other nodes' NICs and of firewall rules in the large document, and the number of VPCs on one node. */
+/** The large document has NICS NICs of other nodes and RULES firewall rules. One node has VPCS VPCs. */
 const NICS = 2_000;
 const RULES = 500;
 const VPCS = 100;

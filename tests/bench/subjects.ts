@@ -1,6 +1,6 @@
 // The actors of the benchmark are a lamp and a compute node. A lamp has a row of a hundred bytes and a small reply. A
-// compute node is as in production: its row has 2 kB of hardware inventory, its reply is the whole view, and each
-// message has an audit entry.
+// compute node is as in production: a row with 2 kB of hardware inventory, a reply with the whole view, and an audit
+// entry for each message.
 import { randomUUID } from "node:crypto";
 import { cn } from "../../actors/cn/transition.ts";
 import type { AnyBehavior, Message, Origin } from "../../actors/engine/types.ts";

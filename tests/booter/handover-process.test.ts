@@ -27,8 +27,8 @@ let second: BooterProcess;
 let folder: TemporaryFolder;
 let installer: Server;
 /**
- * `next.run` is called once: after the control plane has handled a call whose path ends with `next.path`, and before
- * the answer is sent.
+ * `next.run` runs once, when the control plane has handled a call whose path ends with `next.path` but has not sent the
+ * answer yet.
  */
 let next: { readonly path: string; readonly run: () => Promise<void> } | null = null;
 

@@ -44,8 +44,8 @@ test.each(BOOT_RECORD_STATES)("a machine with a %s record boots into rescue", as
 });
 
 describe("the booter is killed", () => {
-  // Each row has the number of bytes that are sent before the kill: a part of the program (200 kB) or the archive (3
-  // MB).
+  // The last column is the number of bytes that are sent before the kill. TFTP sends a program of 200 kB, and HTTP an
+  // archive of 3 MB.
   test.each(
     [
       ["TFTP", "uefi", 60_000],

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 beforeEach((context) => needs(context, ...NEEDED));
 
-/** Runs the script on a machine that runs another image, so the run ends before its first command for disks. */
+/** Runs the script on a machine that booted another image. So the run ends before it changes disks. */
 async function setClock(machine: ScratchMachine): Promise<Ended> {
   await mkdir(join(machine.root, "disk/etc/berth"), { recursive: true });
   await writeFile(join(machine.root, "disk/etc/berth/boot.properties"), "platform_stamp=other\n");

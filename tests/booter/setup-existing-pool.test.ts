@@ -1,5 +1,5 @@
-// Tests which disks of a machine with a Linux node image the setup may erase. A run that finds no pool ends at the
-// layout tool, which reports an error. setup-script.test.ts has the tests for SmartOS.
+// Tests which disks of a machine with a Linux node image the setup may erase. If a run finds no pool, it calls the
+// layout tool, which fails in these tests. setup-script.test.ts has the tests for SmartOS.
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -129,8 +129,8 @@ function askedOf(url: string, init: RequestInit): Asked {
 }
 
 /**
- * Returns a virtual clock. A sleep takes no real time: in the next turn of the event loop, the clock advances to the
- * time at which the first sleeper wakes up.
+ * Returns a virtual clock. A sleep takes no real time. In the next turn of the event loop, the clock advances to the
+ * earliest end of a sleep.
  */
 function virtualClock() {
   let now_ms = 0;

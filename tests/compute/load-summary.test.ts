@@ -7,7 +7,7 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;
-/** The interval is longer than any test, so that a pass runs only if a test starts it. */
+/** The interval is longer than any test, so only the tests start passes. */
 const env = { BERTH_PLACEMENT_LOAD_MATERIALIZER_INTERVAL_SECS: "3600" };
 
 let t: TestControlPlane;

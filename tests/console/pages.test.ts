@@ -19,7 +19,10 @@ const ASKS_LATER: ReadonlyMap<string, string> = new Map([
   ["/drain-by-label", "Show the plan"],
   ["/audit-verification", "Verify"],
 ]);
-/** The ends of the paths of pages that do not read objects again: forms, and a page whose object never changes. */
+/**
+ * The ends of the paths of pages that do not read objects again. These are forms, and a page whose object never
+ * changes.
+ */
 const FIXED = ["/factory-reset", "/boot-policy", "/rebuild", "/new-instance", "/audit/1"];
 const PASSWORD = "correct horse battery";
 

@@ -1,5 +1,6 @@
-// Tests the free ranges of a pool: an allocation takes the lowest free value between its bounds, a release merges the
-// value with the ranges next to it, and an allocation reads one range however many there are.
+// Tests the free ranges of a pool:
+// - An allocation takes the lowest free value between its bounds, and reads only one range.
+// - A release merges the value with the ranges next to it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Db, openPool, sqlConstraint } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";

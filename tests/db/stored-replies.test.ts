@@ -25,7 +25,7 @@ const partitions = async () =>
     "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'seen'::regclass order by 1",
   )).rows.map(({ name }) => name);
 
-// At each time of day, the date in one of these zones is not the date in UTC.
+// At any time, one of these zones has another date than UTC.
 test.each(["Etc/GMT-14", "Etc/GMT+12"])("the same days are kept in the time zone %s as in UTC", async (zone) => {
   const maintained = (of: string) =>
     db.withClient(async ({ query }) => {

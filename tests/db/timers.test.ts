@@ -1,4 +1,4 @@
-// The query for due actors uses an index, so it does not read the rows of actors that are not due.
+// Tests that the query for due actors reads only the rows of due actors, by an index.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";

@@ -1,5 +1,5 @@
-// Checks the pages of the usage of all projects. Their sums equal the sums of the whole list, and a page reads only the
-// rows of its own projects, by indexes.
+// Checks the pages of the usage of all projects. The sums on the pages equal the sums of the whole list. A page reads
+// only the rows of its own projects, by indexes.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listProjectTotals, pageProjectTotals, usageRange } from "../../actors/project/reads.ts";
 import { isFault } from "../../src/contract/fault.ts";

@@ -59,8 +59,8 @@ export function migrationsIn(folder: string): readonly string[] {
 }
 
 /**
- * Returns the newest commit with a suitable number of migrations, or null. Its migrations must be the first migrations
- * of this tree, because branches had other numbers before they were merged.
+ * Returns the newest commit with a suitable number of migrations, or null. Skips commits whose migrations are not the
+ * first migrations of this tree: branches had other numbers before they were merged.
  */
 function newestCommit(suits: (count: number, all: number) => boolean): string | null {
   if (lacking("git", "tar") !== null) return null;

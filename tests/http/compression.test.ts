@@ -20,7 +20,7 @@ const LARGE = 1_024;
 /** Names of fields with secrets. */
 const SECRET = /"(?:claim_code|poll_token|api_key|root_password_hash|password_hash|password|secret|user_data)":/;
 
-/** Returns, as JSON, the schema of the route's 200 answer to GET (if any) and the schemas to which it refers. */
+/** Returns as JSON the schema of the answer to GET, with the schemas to which it refers. */
 // deno-lint-ignore no-explicit-any -- the API description is any JSON
 function answerOf(document: any, path: string): string {
   const names = new Set<string>();

@@ -79,7 +79,7 @@ test("the time limit also closes connections that send header lines slowly or no
   const drip = await rawClient(port);
   const silent = await rawClient(port);
   drip.send("GET / HTTP/1.1\r\n");
-  // A server without a time limit, or with a limit that each byte restarts, would never close this connection.
+  // If each byte restarted the time limit, the server would never close this connection.
   const timer = setInterval(() => drip.send("X: y\r\n"), 50);
   const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
   clearInterval(timer);

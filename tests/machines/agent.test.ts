@@ -28,9 +28,8 @@ withMachine(async () => {
 const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
- * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. The function
- * may kill the agent of a creation at a later step, because an agent reports only its latest step and may omit a short
- * step.
+ * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. An agent may
+ * not report a short step of a creation. Then the kill comes at a later step.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);
@@ -43,8 +42,8 @@ async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
     })
   );
   const result = work();
-  // If the work is refused, `reached` never resolves, but `result` ends the race with the error. If the work succeeds,
-  // the agent may reach the step later: a resize is answered before its job begins.
+  // If the work is refused, `result` ends the race with the error. If the work succeeds, the race still waits for the
+  // step, because a resize is answered before its job begins.
   await Promise.race([reached, result.then(() => reached)]);
   await killing;
   site.startAgent();

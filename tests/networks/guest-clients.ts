@@ -59,8 +59,8 @@ except TimeoutError:
 `;
 
 /**
- * Sends three DHCPv6 messages: a solicit, a request for an address that the guest does not have, and a confirm, which a
- * guest sends after it has moved. Prints the types and contents of the answers as JSON.
+ * Sends three DHCPv6 messages: a solicit, a request for an address of no guest, and a confirm for it, as after a move.
+ * Prints the types and contents of the answers as JSON.
  */
 export const DHCP6_CLIENT = `
 import json, socket, struct, sys
@@ -129,8 +129,8 @@ except OSError as error:
 `;
 
 /**
- * Asks by TCP for the addresses of a name in both families, with both queries in one segment: SERVER NAME. Prints the
- * ids and codes of the answers as JSON.
+ * Arguments: SERVER NAME. Asks by TCP for the IPv4 and IPv6 addresses of a name, and sends both queries in one segment.
+ * Prints the ids and codes of the answers as JSON.
  */
 export const DNS_PAIR_CLIENT = `
 import json, socket, struct, sys
@@ -151,8 +151,8 @@ print(json.dumps(sorted(answers)))
 `;
 
 /**
- * Opens COUNT connections, or fewer if one times out, and sends nothing: SERVER PORT COUNT. Prints JSON: how many are
- * still open after 3 s (`first`), and after 13 s more (`later`).
+ * Arguments: SERVER PORT COUNT. Opens COUNT connections, or fewer if one times out, and sends nothing. Prints as JSON
+ * how many are open after 3 s (`first`), and after 13 s more (`later`).
  */
 export const CROWD_CLIENT = `
 import json, select, socket, sys, time

@@ -1,5 +1,5 @@
-// Tests that a change of disks is refused and changes nothing while the VM's QEMU runs but does not answer the agent,
-// for example after a restart of the agent. The undo of a refused change succeeds.
+// Tests changes of disks while the VM's QEMU runs but does not answer the agent, for example after a restart of the
+// agent. The agent refuses the change and changes nothing. The undo of the refused change succeeds.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeEach, expect, test } from "vitest";

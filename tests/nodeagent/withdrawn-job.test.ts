@@ -1,5 +1,5 @@
-// Tests the undo of a withdrawn job, which has a tombstone: the undo delays the later jobs of its instance, and no
-// other work of the node (docs/instances.md, "Jobs").
+// Tests the undo of a withdrawn job (docs/instances.md, "Jobs"). The undo delays only the later jobs of the same
+// instance.
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Starts a worker whose guests turn off only after `open`, with a journal that already has `jobs`. */
+/** Starts a worker with `jobs` in its journal. Its guests turn off only after `open`. */
 async function slowGuests(claim: WorkerOptions["claim"], jobs: readonly Job[] = []) {
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);

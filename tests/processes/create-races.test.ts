@@ -1,6 +1,6 @@
-// One server creates an instance while another server removes the only node with room: by a factory reset, or by a
-// disable and a remove. One side wins. The other side has no effect, except that a disabled node stays disabled
-// (docs/nodes.md, "Leaving").
+// One server creates an instance while another server removes the only node with room. The removal is a factory reset,
+// or a disable and a remove (docs/nodes.md, "Leaving"). One side wins, and the other has no effect. But if the create
+// wins, a disabled node stays disabled.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";

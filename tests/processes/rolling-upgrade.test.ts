@@ -1,5 +1,5 @@
 // Three servers behind HAProxy are replaced one after the other by servers of another version, while clients and node
-// agents send requests. First this version replaces an older version, and migrates the database; then the older version
+// agents send requests. First this version replaces an older version and migrates the database. Then the older version
 // replaces this version. No request may fail, except changes during the migrations from release 0.1.0
 // (docs/guides/upgrade.md).
 import { type ChildProcess, spawn } from "node:child_process";

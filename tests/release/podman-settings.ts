@@ -3,8 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Works with both versions of cgroups. Sets the limits, because Podman raises them by default, and a process in CI may
- * not raise limits.
+ * Works with both versions of cgroups. Sets the limits, because Podman would raise them, and CI does not allow that.
  */
 const ENGINE = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]

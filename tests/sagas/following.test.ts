@@ -113,8 +113,7 @@ test("the transition table of instances refuses no message that a following step
     "disk-resize:resize",
     "disk-resize:finish",
   ]);
-  // Checks the messages that these steps send. A cell with any text except "ignore" would refuse the message: with 404
-  // if the text is "missing", otherwise with this text.
+  // The messages of these steps must be accepted or ignored in every state.
   for (const type of ["settle", "disk_applied", "disk_changed", "evacuated", "rebuilt"] as const) {
     for (const cell of Object.values(instanceTable[type])) {
       expect(cell === "ignore" || typeof cell === "function").toBe(true);

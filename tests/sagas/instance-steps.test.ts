@@ -16,7 +16,7 @@ import {
 } from "./instance-sagas.ts";
 import { SAGAS } from "./saga-gates.ts";
 
-/** The number of cases after which a new copy of the database is used; more would make comparing the dumps slow. */
+/** After this number of cases the tests use a new database, because large dumps are slow to compare. */
 const CASES_PER_DATABASE = 20;
 
 let fixture: InstanceFixture;

@@ -1,5 +1,7 @@
-// Tests sagas that wait for a node's job: the job fails, its time limit passes, the node stops, the node's report
-// arrives late or twice, or an operator abandons the saga while the node works (docs/instances.md, "Jobs").
+// Tests what can happen while a saga waits for a node's job (docs/instances.md, "Jobs"):
+// - The job fails, or its time limit passes.
+// - The node stops, or its report arrives late or twice.
+// - An operator abandons the saga while the node works.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LIMIT_MS, openProbe, type ProbePlane } from "./probe-saga.ts";
 

@@ -1,6 +1,7 @@
-// Builds texts that make a regular expression backtrack, two kinds for each repetition in the expression. A text of the
-// first kind matches the part before the repetition, then the repeated part many times, and then stops matching. A text
-// of the second kind repeats both parts together. A pattern's time for these texts must grow linearly.
+// Builds texts that make a regular expression backtrack. A pattern's time for these texts must grow linearly. There are
+// two kinds of texts for each repetition in the expression:
+// - The text matches the part before the repetition once and the repeated part many times, and then stops matching.
+// - The text repeats both parts together.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";

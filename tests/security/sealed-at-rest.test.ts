@@ -1,6 +1,6 @@
-// Searches whole databases for secrets of machines and tenants: after an agent creates an instance with user data,
-// after a node registers and a booter announces, and after an upgrade from release 0.1.0. docs/reliability.md S-16 and
-// S-17.
+// Searches whole databases for secrets of machines and tenants (docs/reliability.md S-16 and S-17). The databases are
+// from an agent that created an instance with user data, from a registration and an announce, and from an upgrade from
+// release 0.1.0.
 import { randomBytes, randomUUID } from "node:crypto";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
-// Opens a control plane on a PostgreSQL that logs every statement without its values. No background worker runs, so
-// every logged statement belongs to a request, records the use of the request's API key, is a notification, or reads
-// the settings.
+// Opens a control plane on a PostgreSQL that logs every statement without its values. No background worker runs. So
+// every logged statement belongs to a request, records the use of an API key, notifies, or reads the settings.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "../../src/db/pool.ts";

@@ -1,7 +1,7 @@
 // Checks that response time does not reveal whether a code is expired, used or unknown, or whether a key's id exists
 // (docs/reliability.md S-08 and S-09). The program sends pairs of requests in turn, drops the slowest tenth of each
-// kind and computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal
-// work); this program checks the effect, which only a quiet machine shows.
+// kind, and computes Welch's t. Below 4.5 there is no detectable difference. It needs a quiet machine.
+// statements.test.ts checks on any machine that the work is equal.
 //
 //   deno run -A tests/security/timing-stress.ts [--pairs 2000] [--only expired]
 import { randomBytes, randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ const PAIRS = Number(values.pairs);
 const PAIRS_MIN = 10;
 if (!Number.isSafeInteger(PAIRS) || PAIRS < PAIRS_MIN) throw new Error(`--pairs must be at least ${PAIRS_MIN}`);
 const T_MAX = 4.5;
-/** The number of pairs after which the failure count is deleted, so that it stays below a site's hourly limit. */
+/** Deletes the failure count after this number of pairs, so that it stays below a site's hourly limit. */
 const RESET_EVERY = 100;
 /** Warm-up requests of each kind; fewer than a site's hourly limit of failures. */
 const WARM_UP = 50;
@@ -44,8 +44,8 @@ const db = openPool({ url: cluster.url, connectionsMax: 1 });
 type Sent = { readonly key?: string | null; readonly body?: unknown; readonly refused?: number };
 
 /**
- * Returns the body of the answer. Throws if the answer does not have the status `refused`, or without `refused` if the
- * request does not succeed. Otherwise the program could measure other answers, such as refusals by a rate limit.
+ * Returns the body of the answer. Throws unless the answer has the status `refused` (default: a success). So the
+ * program does not measure other answers, such as refusals by a rate limit.
  */
 async function ask(method: string, path: string, { key = ROOT_KEY, body, refused }: Sent = {}): Promise<string> {
   const headers = {
@@ -96,7 +96,7 @@ await ask("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
 const approve = (text: string) => () => ask("POST", "/v1/cn-approvals", { body: { code: text }, refused: 404 });
 const whoami = (key: string) => () => ask("GET", "/v1/auth/whoami", { key, refused: 401 });
 const unknown = approve("000000");
-// Each request has one of many ids and a new secret, since two fixed texts differ in time even if neither id exists.
+// Each request has one of many ids and a new secret. Two fixed texts would differ in time even if neither id existed.
 const KEYS = 100;
 const known_ids: string[] = [];
 for (let made = 0; made < KEYS; made++) {

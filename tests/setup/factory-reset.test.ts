@@ -51,7 +51,10 @@ async function disabled(): Promise<Run> {
   return run;
 }
 
-/** The text of each guard, a statement that makes it block reset and removal, and a statement that unblocks them. */
+/**
+ * Each guard has its text, a statement `hold` that makes it block reset and removal, and a statement `free` that ends
+ * this.
+ */
 const GUARDS = [
   {
     text: "instances are still placed on this node; delete or migrate them first",

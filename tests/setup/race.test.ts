@@ -1,5 +1,6 @@
-// A completion report, a failure report and the deadline compete in two processes on one database: exactly one of them
-// takes effect, and the key is deleted if and only if the node was reverted. docs/reliability.md R-32 and INV-13.
+// A completion report, a failure report and the deadline compete in two processes on one database (docs/reliability.md
+// R-32 and INV-13). Exactly one of them takes effect. The key is deleted only if the node was reverted, and then
+// always.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -79,9 +80,8 @@ describe("concurrent", () => {
     async () => {
       const orders = permutations(CONTENDERS);
       const won = new Set<Contender>();
-      // The deadline needs more steps than a report, and would never win without a head start. The head start of a
-      // contender doubles in each round in which it starts first and does not win. So the round in which this contender
-      // wins is a close race.
+      // The deadline needs more steps than a report, and would never win without a head start. A contender's head start
+      // doubles in each round in which it starts first and loses. So the round that it wins is a close race.
       const head_starts_ms: Record<Contender, number> = { complete: 0, failed: 0, deadline: 0 };
       for (let round = 0; round < ROUNDS; round += 1) {
         const run = await settingUp(t);

@@ -1,7 +1,7 @@
-// Tests the cn-setup operation under failure. Every path to the operation's end is run in four ways: without a fault,
-// with crashes before and after each commit, with the connection lost after each commit, and with repeated messages. A
-// fault does not change the final state of the database, and an undone setup leaves the database as before the
-// approval. docs/reliability.md R-20 and INV-11.
+// Tests the operation cn-setup under failure (docs/reliability.md R-20 and INV-11). Runs every path to its end without
+// a fault, with repeated messages, with crashes before and after each commit, and with a lost connection after each
+// commit. The final state of the database must always be the same. An undone setup leaves the database as before the
+// approval.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
@@ -148,7 +148,7 @@ const PATHS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly r
   },
 };
 
-/** The list omits a connection that is lost before the commit: it has the same effect as a crash before the commit. */
+/** A connection that is lost before the commit has the same effect as a crash before the commit. */
 const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connection lost", "after_commit"]] as const;
 
 /** Columns of the node that an undone run may change: the version, and the columns that describe the run. */

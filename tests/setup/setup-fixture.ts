@@ -33,7 +33,7 @@ export type SetupFixture = {
   close(): Promise<void>;
 };
 
-/** Returns the message with which a booter reports a MAC that it saw under the policy with this version and segment. */
+/** Returns the message with which a booter reports that it saw a MAC, under this version of the policy. */
 export function seenMessage(
   mac: string,
   policy: { readonly version: number; readonly prefix_len: number; readonly gateway: string },

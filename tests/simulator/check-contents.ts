@@ -1,5 +1,5 @@
-// INV-2, contents: checks that the answer to a successful message shows what that message requested, and not the result
-// of another message of the same unit. This check compares answers with requests, and does not use the log.
+// INV-2, contents: compares the answers to successful messages with the requests. An answer must not show the result of
+// another message of the same unit.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";

@@ -20,7 +20,10 @@ export type Environment = {
   readonly counters: Counters;
   /** The UUIDs of nodes on which an instance is placed. */
   readonly placed: Set<string>;
-  /** The number of draws for each purpose, so that repeated draws differ, and the number of deliveries of each tell. */
+  /**
+   * The number of draws for each purpose, and of deliveries of each tell. Repeated draws of one purpose differ by this
+   * number.
+   */
   readonly tries: Map<string, number>;
   /** True in the last part of a run, in which no faults occur and everything must end. */
   quiet: boolean;
@@ -41,7 +44,9 @@ export const behaviors: readonly AnyBehavior[] = [
   errandLamp,
 ];
 
-/** The behaviors of an earlier release, in which no receiver's decision joins the commit of the sender (see Tell). */
+/**
+ * The behaviors of an earlier release. In it, a receiver's decision never joins the commit of the sender (see Tell).
+ */
 export const earlierBehaviors: readonly AnyBehavior[] = behaviors.map((behavior) => ({
   ...behavior,
   step: (state, message, now) => withoutJoining(behavior.step(state, message, now)),

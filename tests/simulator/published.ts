@@ -10,7 +10,8 @@ export const EDGES: Readonly<Record<string, Edges>> = {
     // node pending.
     join: ["absent>approved"],
     claimed: ["absent>pending", "disabled>pending"],
-    // When a pending node's last claim ends, a new node's record is removed, and a disabled node is disabled again.
+    // When the last claim of a pending node ends, the record of a new node is removed. A node that was disabled before
+    // is disabled again.
     last_claim_ended: ["pending>absent", "pending>disabled"],
     refresh: ["approved>approved"],
     // Approving an approved node that was reinstalled replaces its key.

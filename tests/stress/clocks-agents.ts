@@ -16,8 +16,8 @@ import { until } from "./waiting.ts";
 
 const DAY_S = 86_400;
 /**
- * The offsets of each agent's clock in seconds. The first applies from the agent's start, and each of the others from
- * the middle of one of its three jobs.
+ * The offsets of each agent's clock in seconds. The first applies from the agent's start. The other three begin in the
+ * middle of one job each.
  */
 const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   "whose clock is right": [0, 0, 0, 0],
@@ -28,7 +28,7 @@ const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>
 const JOBS = ["stop", "start", "restart"] as const;
 /** The offsets of the two servers' clocks, in seconds. */
 const SERVERS_AHEAD_S = [3_600, -3_600] as const;
-/** The delay of each step of a job, so long that the job does not continue until the delay is reset. */
+/** A delay of the steps of jobs. It is so long that a job continues only after the delay is reset. */
 const SLOW_MS = 300_000;
 const WAIT = { limit_ms: 60_000, look_ms: 20 };
 const TOLERANCE_S = 300;
@@ -144,8 +144,8 @@ async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance)
 }
 
 /**
- * Waits until the agent's node is approved, its last heartbeat is recent, and the times of its reports are not in the
- * future, by the database's clock. Returns false if this does not happen within the limit.
+ * Waits until the agent's node is approved and live, and its reports have no times in the future of the database's
+ * clock. Returns false if the time limit passes.
  */
 async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   return await until(async () => {
@@ -161,7 +161,7 @@ async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
 }
 
 /**
- * Returns a function that calls the servers in turn, without a time limit, because a create takes as long as its job.
+ * Returns a function that calls the servers in turn. It has no time limit, because a create takes as long as its job.
  */
 function callsOf(site: ClocksSite) {
   let turn = 0;

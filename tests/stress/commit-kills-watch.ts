@@ -1,6 +1,6 @@
 // Finds the commit of a given command in the connections of several servers, and kills the server at a given place of
-// the commit: not yet sent, half sent, applied but not answered, half answered, or just answered. The kill comes
-// before the connection is cut, so the server never notices the cut.
+// the commit. The commit is then not yet sent, half sent, applied but not answered, half answered, or just answered.
+// The connection is cut after the kill, so the server never notices the cut.
 import { Buffer } from "node:buffer";
 import { type Cut, CUTS, firstHalf, frameReader, isCommit, LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
 import type { Passage, Watch } from "../support/network-link.ts";
@@ -8,7 +8,7 @@ import type { Passage, Watch } from "../support/network-link.ts";
 export type Place = Cut | "after_answer";
 export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 
-/** A command (the kind of its actor, and its event), and the place of its commit at which to kill the server. */
+/** The command by its actor's kind and its event, and the place in its commit at which the server is killed. */
 export type Wanted = { readonly command: string; readonly place: Place };
 /** A kill: the commands of the interrupted commit, and the place of the kill in the commit. */
 export type Kill = { readonly commands: ReadonlySet<string>; readonly place: Place };
@@ -25,8 +25,8 @@ export type CommitKiller = {
 /** The maximum delay of the kill after the answer, or half of it, was passed on. */
 const NEXT_MS_MAX = 5;
 /**
- * Describes the parameters of one wave of a commit call (src/db/commit-call.ts): the positions, from 0, of the
- * transitions' kinds and events, and the number of parameters.
+ * The parameters of one wave of a commit call (src/db/commit-call.ts). `kinds` and `events` are the positions, from 0,
+ * of the transitions' kinds and events; `wave` is the number of parameters.
  */
 const PARAMETERS = { kinds: 8, events: 12, wave: 22 } as const;
 /** Matches the answer of a commit call that did not write all units because of version conflicts. */

@@ -34,7 +34,9 @@ export type CreatesReport = {
 export const CREATES = 1_000;
 const NODES = 100;
 const PROJECTS = 4;
-/** The number of slots for each requested instance, below 1 so that the last requests find no room. */
+/**
+ * The number of slots divided by the number of requested instances. It is below 1, so the last requests find no room.
+ */
 const ROOM_SHARE = 0.9;
 /** The share of the slots that must be used by acknowledged instances before a server is killed. */
 const KILLED_AT_SHARE = 0.3;

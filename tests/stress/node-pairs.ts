@@ -118,8 +118,7 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
 /** Removes the nodes that have claims, because a site takes a limited number of claims. */
 async function removeWaiting(two: TwoEngines): Promise<void> {
   const { rows } = await two.db.query<{ id: string }>("select distinct server_uuid as id from enrolment_claim");
-  // Refusals are ignored: a node that waits for its setup cannot be disabled, and a node in setup can be neither
-  // disabled nor removed.
+  // Ignores refusals, because a node that waits for its setup or is in setup cannot be disabled.
   for (const type of ["disable", "remove"]) {
     await Promise.all(rows.map(({ id }) => two.send({ kind: "cn", id }, { type })));
   }

@@ -61,9 +61,7 @@ export function openWire(planes: readonly [TestControlPlane, TestControlPlane]):
   let turn = 0;
   const next = () => planes[turn++ % planes.length]!;
 
-  /**
-   * Records a request. Called after the request was answered, so that a replay is always sent later than the original.
-   */
+  /** Records a request after its answer. So a replay is always later than the original. */
   function note({ method, path, headers, text }: Omit<Sent, "kind">): void {
     const kind = kindOf(path, text);
     if (kind !== null) sent[kind].push({ kind, method, path, headers, text });

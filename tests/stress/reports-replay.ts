@@ -21,7 +21,7 @@ export type Replaying = {
   readonly except?: readonly ReportKind[];
 };
 
-/** Kinds that are never sent with another node's key, because they would count as new reports of that node. */
+/** Kinds that are never replayed with another node's key, because they would count as reports of that node. */
 const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
 const OTHER_KEY_SHARE = 0.2;
 /** The share of replays that are chosen from the last RECENT reports of their kind: their jobs may be in progress. */

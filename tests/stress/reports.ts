@@ -1,8 +1,8 @@
-// Replays nodes' reports. Records the requests with which real agents and a machine in setup send reports. Replays them
-// in random order, with the same key, another node's key or a revoked key: while jobs and setups are in progress, after
-// they ended, and during a later setup of the same machine. Replays while nothing else runs may cause only the changes
-// that reports-state.ts allows. The last part tests jobs without a notification (docs/reliability.md, R-09 and R-30).
-// deno run -A tests/stress/reports.ts [--replays N] [--seed N]
+// Records the reports of real agents and of a machine in setup. Replays them in random order, with the same key,
+// another node's key or a revoked key. The replays come during jobs and setups, after their end, and during a later
+// setup of the same machine. Replays while nothing else runs may cause only the changes that reports-state.ts allows.
+// The last part tests jobs without a notification (docs/reliability.md, R-09 and R-30). deno run -A
+// tests/stress/reports.ts [--replays N] [--seed N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";

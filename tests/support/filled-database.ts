@@ -6,8 +6,8 @@ import { freshDatabase } from "./database.ts";
 export const FILLED_LIMIT_MS = 120_000;
 
 /**
- * `db` has one connection, because PostgreSQL keeps the counts of a connection's reads in that connection until it
- * flushes them to the statistics views.
+ * `db` has one connection, because PostgreSQL counts reads in the connection first, and adds them to the statistics
+ * views later.
  */
 export type FilledDatabase = { readonly db: Db; close(): Promise<void> };
 

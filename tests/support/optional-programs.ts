@@ -1,7 +1,7 @@
 // Finds the optional programs and files that tests use. On a machine without one of them, every test that needs it is
 // skipped, and the reason is printed. The programs are found only through PATH. So `.ci/run` can simulate a machine
-// without them: it runs the tests with a PATH that contains none of them. No other file of the tests looks for a
-// program; tests/lint/optional-programs.test.ts checks this rule.
+// without them, with a PATH that contains none. No other file of the tests looks for a program;
+// tests/lint/optional-programs.test.ts checks this rule.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -219,7 +219,7 @@ function program(name: string, from = name): Row {
 }
 
 /**
- * Finds a program or file. For each `bin` in PATH, also searches the `sbin` next to it, because ordinary users have no
+ * Finds a program or file. Also searches the folder `sbin` beside each `bin` in PATH, because ordinary users have no
  * `sbin` in their PATH.
  */
 function search({ places, isUsable }: Row): string | null {

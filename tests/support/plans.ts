@@ -13,7 +13,10 @@ export type PlanNode = {
 
 const SCAN = /^(?:Seq Scan|Bitmap Heap Scan|Index Scan|Index Only Scan)$/;
 
-/** Returns a connection that runs each query with EXPLAIN ANALYZE and returns no rows, and the list of the plans. */
+/**
+ * Returns a connection that runs each query with EXPLAIN ANALYZE and adds its plan to `plans`. The connection returns
+ * no rows.
+ */
 export function explained(db: Db): { readonly db: Db; readonly plans: PlanNode[] } {
   const plans: PlanNode[] = [];
   const query: DbClient["query"] = async (sql, values) => {
@@ -30,7 +33,7 @@ export const scansOf = (node: PlanNode): readonly PlanNode[] => [
   ...(node.Plans ?? []).flatMap(scansOf),
 ];
 
-/** Returns the tables that the plans read, and the tables that one plan reads completely more than once. */
+/** Returns the tables that the plans read. `again` lists the tables that one plan reads completely more than once. */
 export function tablesRead(plans: readonly PlanNode[]) {
   const scans = plans.flatMap(scansOf);
   const names = (some: readonly PlanNode[]) => [...new Set(some.map((scan) => scan["Relation Name"]!))].sort();

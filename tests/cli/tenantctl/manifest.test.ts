@@ -306,7 +306,7 @@ test("`apply` refuses an instance if two images have the name of the instance's 
 });
 
 /**
- * Returns a server that answers this number of changes, and carries out the next change but loses its response. Further
+ * Returns a server that answers this number of changes. It carries out the next change, but loses the response. Further
  * changes do not reach the control plane.
  */
 function losingAfter(allowed: number): Server {

@@ -28,8 +28,8 @@ async function simulated(copy: SourceCopy): Promise<number> {
 }
 
 /**
- * Returns how many mutants the checks on PostgreSQL do not catch. A check does not catch its mutant if the check finds
- * nothing, or if it also finds something without the mutant.
+ * Returns how many mutants the checks on PostgreSQL do not catch. A check catches its mutant if it finds a fault with
+ * the mutant, and none without it.
  */
 async function onDatabase(copy: SourceCopy): Promise<number> {
   const cluster = await ownCluster({ fsync: "off", max_connections: "60" });

@@ -1,5 +1,5 @@
-// Migrates the database in the first argument (a URL) with the files of the folder in the second argument (a URL), and
-// prints the number of applied migrations.
+// Migrates a database, and prints the number of applied migrations. Arguments: the URL of the database, and the URL of
+// the folder of migrations.
 import process from "node:process";
 import { migrate } from "../../../src/db/migrate.ts";
 
