@@ -38,8 +38,8 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 
 /**
  * Returns the instance's state according to a report, or undefined if the report does not change the state. A VM that
- * has run is never provisioned again. If a report says that such a VM is provisioning, the node made the report before
- * the operation ended.
+ * has run is never provisioned again. A report that such a VM is provisioning was made before the operation ended, and
+ * is ignored.
  */
 function meaning(s: InstanceState, vm_state: string): Name | undefined {
   const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;

@@ -11,7 +11,7 @@ export const TOP: Cursor = { index: 0, id: null };
 
 /**
  * Returns the cursor among the rows that the list has now. The cursor stays on its row. If the list no longer has this
- * row, the row that took its place gets the cursor.
+ * row, the cursor moves to the row at the same place.
  * @param idAt - Returns the id of a row; null if the row was not read.
  */
 export function followed({ index, id }: Cursor, total: number, idAt: (index: number) => string | null): Cursor {
@@ -24,7 +24,7 @@ export function followed({ index, id }: Cursor, total: number, idAt: (index: num
       if (near >= 0 && near < total && idAt(near) === id) return { index: near, id };
     }
   }
-  // If the row at this place was not read, the cursor keeps its id: its row may be in a part of the list that was not
-  // read.
+  // If the row at this place was not read, the cursor keeps the id of its own row. That row may be in a part of the
+  // list that was not read.
   return { index: place, id: there ?? id };
 }

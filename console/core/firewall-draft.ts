@@ -64,10 +64,9 @@ export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRo
 }
 
 /**
- * Returns what other users have changed since the start of the edit, in fields that the table does not show. The draft
- * would reverse these changes, because its body has the values from the start of the edit. `before` are the rules from
- * the start of the edit, and `after` are the server's rules. A rule that only one of the two lists contains is left
- * out.
+ * Returns the changes of other users to fields that the table does not show. The draft would reverse these changes,
+ * because its body has the values from the start of the edit. `before` are the rules from the start of the edit, and
+ * `after` are the server's rules. A rule that only one of the two lists contains is left out.
  */
 export function hiddenChangesOf(before: readonly FirewallRule[], after: readonly FirewallRule[]): string[] {
   const now = new Map(after.map((rule) => [rule.id, hiddenOf(rule)]));

@@ -49,8 +49,8 @@ export function shortId(id: string): string {
 }
 
 /**
- * Returns the page that shows an object, or null. `others` are the other objects of the same operation: the page of a
- * disk is the page of its instance, and the path of a project contains its tenant.
+ * Returns the page that shows an object, or null. `others` are the other objects of the same operation. A disk needs
+ * its instance, whose page shows the disk. A project needs its tenant, which is in the path of the page.
  */
 export function pageOf({ scope, id }: Ref, others: readonly Ref[] = []): string | null {
   const other = (kind: string) => others.find((each) => each.scope === kind)?.id;

@@ -1,6 +1,6 @@
 // Stores the data that the console has read from the server, by key. A reader holds an entry while the reader is on
-// screen. When an object of a kind changes, the store reads every held entry of the kind again, and drops the other
-// entries of the kind.
+// screen. When an object of a kind changes, the store reads the held entries of this kind again. It drops the entries
+// of this kind that nobody holds.
 //
 // Rules, each checked by a property test:
 // - Only one read of an entry runs at a time.
@@ -20,7 +20,8 @@ export type Query<T> = {
   readonly kinds: readonly Kind[];
   readonly read: (signal: AbortSignal) => Promise<T>;
   /**
-   * Milliseconds for which the entry must stay on screen before it is read, because a fast scroll passes many windows.
+   * Milliseconds for which the entry must stay on screen before it is read. A fast scroll passes many windows of a
+   * list, and reads none of them.
    */
   readonly rest_ms?: number;
   /** Milliseconds after which the data is read again, even without a change. Default: FRESH_MS. */
@@ -116,8 +117,8 @@ export function createStore(now: () => number = Date.now) {
   function open<T>(query: Query<T>): Held<T> {
     const entry = entryOf(query);
     const hold = (): () => void => {
-      // A change may have dropped the entry since `open`. Then the entry returns to the store, with its data. If the
-      // store has another entry of the key by now, this reader holds the other entry and shows its data.
+      // A change may have dropped the entry since `open`. If the store has no other entry of the key, the entry returns
+      // to the store with its data. Otherwise this reader holds the other entry and shows its data.
       const known = entries.get(query.key);
       if (known !== undefined && known !== entry) return follow(entry, open(known.query));
       entries.set(query.key, entry);
@@ -138,8 +139,8 @@ export function createStore(now: () => number = Date.now) {
   }
 
   /**
-   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" means that
-   * notifications may be missing.
+   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" stands for all kinds,
+   * when notifications may be missing.
    */
   function changed(kinds: ReadonlySet<string> | "all"): void {
     for (const [key, entry] of entries) {
@@ -155,9 +156,7 @@ export function createStore(now: () => number = Date.now) {
     }
   }
 
-  /**
-   * Reads a held entry again if its data is older than the entry's own limit or than `limit_ms`, whichever is shorter.
-   */
+  /** Reads the held entries again whose data is older than `limit_ms` or than their own limit. */
   function refresh(limit_ms = Infinity): void {
     for (const entry of entries.values()) {
       const limit = Math.min(limit_ms, entry.query.fresh_ms ?? FRESH_MS);

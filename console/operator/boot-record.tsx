@@ -59,7 +59,7 @@ export function BootRecordPage({ id: mac }: { readonly id: string }) {
   );
 }
 
-/** The machine's firmware chooses its architecture, its classes and its GUID, so these values prove nothing. */
+/** The firmware chooses the values of a request, so they prove nothing. */
 function LastRequest({ of: client }: { readonly of: NonNullable<BootRecordShown["client"]> }) {
   return (
     <Section title="Last netboot request">

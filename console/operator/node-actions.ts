@@ -56,8 +56,8 @@ function cleared({ fault_domain, note }: Readonly<Record<"fault_domain" | "note"
 }
 
 /**
- * Returns the actions of a node. The approvals of its claims come first. While the placement rules are not known, the
- * actions that cordon or reserve the node, or edit its rules, are refused.
+ * Returns the actions of a node. The approvals of its claims come first. Actions on the placement rules (cordon,
+ * reserve, edit) are refused until the rules are known.
  */
 export function nodeActions(node: CnView, { data: placement, refusal }: Read<CnPlacement>): (Action | Opening)[] {
   const { server_uuid: id, hostname } = node;

@@ -43,7 +43,7 @@ export function NodeSetup({ node }: { readonly node: CnView }) {
  */
 const SILENT_MS = 60_000;
 
-/** The values of the last approval in this page, by node, so that another attempt begins with these values. */
+/** The values of the last approval of each node. Another attempt begins with these values. */
 const answers = new Map<string, Values>();
 
 function Progress({ node: { setup_progress } }: { readonly node: CnView }) {

@@ -19,7 +19,7 @@ export function Link({ to, children, tabIndex, exact }: {
   readonly to: string;
   readonly children: ComponentChildren;
   readonly tabIndex?: number;
-  /** Whether the link is marked as current only on its own page, and not on the pages below it. */
+  /** If true, the link is marked as current only on its own page. By default it is also marked on the pages below. */
   readonly exact?: boolean;
 }) {
   const follow = (event: MouseEvent) => {
@@ -35,8 +35,8 @@ export function Link({ to, children, tabIndex, exact }: {
 }
 
 /**
- * A failure with the server's error message and the request id. Each read has another request id, so the id is outside
- * the alert: a screen reader announces an unchanged failure once.
+ * A failure with the server's error message and the request id. The id is outside the alert, because each read has
+ * another id. So a screen reader announces an unchanged failure only once.
  */
 export function Problem({ refusal, lookedFor, isLate }: {
   readonly refusal: Refusal;
@@ -63,7 +63,9 @@ export function Problem({ refusal, lookedFor, isLate }: {
   );
 }
 
-/** The title and the address of each list of an operator, by the first part of the address of an object in the list. */
+/**
+ * The title and the address of an operator's lists. The key is the first part of the address of an object in the list.
+ */
 const LISTS: Readonly<Record<string, readonly [string, string]>> = {
   audit: ["Audit", "/audit"],
   boot: ["Boot records", "/boot"],
@@ -81,7 +83,7 @@ const PROJECT_LISTS: typeof LISTS = {
   "webhooks": ["Webhooks", "webhooks"],
 };
 
-/** Returns the list that contains the objects of the kind in the shown address; undefined if there is no such list. */
+/** Returns the list of the kind of objects that the shown address names; undefined without such a list. */
 function listHere(): readonly [string, string] | undefined {
   const [, kind = ""] = path.value.split("/");
   const ofAll = isOperator() || kind === "operations" ? LISTS[kind] : undefined;

@@ -157,7 +157,7 @@ type RowProps = {
 
 function FieldRow({ id, field, value, bad, set }: RowProps) {
   const hint = bad ?? field.hint;
-  /** A field with a choice whose value is empty is not `required`, because the browser would refuse this choice. */
+  /** If a choice has an empty value, the field is not `required`: the browser would refuse this choice. */
   const hasEmptyChoice = field.choices?.some((each) => each.value === "") === true;
   const shared = {
     id,
@@ -244,9 +244,7 @@ function complaint({ type, mustBe }: Field, value: string): string {
   return "";
 }
 
-/**
- * Returns the field that a refusal names at its start, as in "body.cpu: must be above 0"; null if it names no field.
- */
+/** Returns the field that a refusal begins with, as in "body.cpu: must be above 0"; null without a field. */
 export function blamedField(refusal: Refusal | null, fields: readonly Field[]): string | null {
   const name = /^(?:body\.)?([a-z_0-9]+)(?:[.[][^:\s]*)?(?::| must | is )/.exec(refusal?.message ?? "")?.[1];
   return fields.some((field) => field.name === name) ? name ?? null : null;

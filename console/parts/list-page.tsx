@@ -116,8 +116,8 @@ export function ListPage<R>(props: Props<R>) {
 }
 
 /**
- * Leads to the objects that the server finds for the words of a filter, if the list does not have all of them. The
- * server does not know the fields of the list, so a part such as `state:failed` is left out.
+ * Links to a search of all objects with the words of a filter. The search does not know the fields of the list, so the
+ * link omits parts such as `state:failed`.
  */
 export function SearchAll({ text, fields }: { readonly text: string; readonly fields: readonly string[] }) {
   const words = serverWords(text, fields);

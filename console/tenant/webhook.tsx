@@ -22,7 +22,8 @@ import { useProjectOf } from "./projects.tsx";
 import { eventsText, webhookActions } from "./webhooks.tsx";
 
 /**
- * The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds.
+ * The page reads the deliveries again after this time, in milliseconds, because the change feed does not report
+ * attempts.
  */
 const FRESH_MS = 5_000;
 /** The number of deliveries that the page shows at first, and the number that each further step adds. */
@@ -43,7 +44,7 @@ function deliveriesQuery(id: string, state: string, steps: number): Query<Delive
   return {
     key: `deliveries of ${id} ${state} ${steps}`,
     kinds: ["webhook"],
-    // Each step is one more request, so a list of several steps is not read again at intervals.
+    // Only a list of one step is read again at intervals, because each further step is one more request.
     ...(steps === 1 && { fresh_ms: FRESH_MS }),
     read: async (signal) => {
       const rows: WebhookDelivery[] = [];

@@ -23,7 +23,7 @@ const OSC_LINK = 8;
 /**
  * Opens a terminal in an element.
  * @param typed gets what the user types
- * @param leave runs on Ctrl-F6, to move the focus out of the terminal, which takes every other key
+ * @param leave runs on Ctrl-F6, to move the focus out of the terminal. The terminal takes every other key
  */
 export function openScreen(box: HTMLElement, typed: (text: string) => void, leave: () => void): Screen {
   const style = getComputedStyle(document.documentElement);
@@ -35,7 +35,7 @@ export function openScreen(box: HTMLElement, typed: (text: string) => void, leav
     minimumContrastRatio: 4.5,
     theme: { background: "#101418", foreground: "#e4e8ec" },
   });
-  // Without this handler, OSC 8 makes text a link, and xterm registers a provider that opens such links.
+  // Ignores OSC 8, because xterm would make a link of its text.
   terminal.parser.registerOscHandler(OSC_LINK, () => true);
   const fit = new FitAddon();
   terminal.loadAddon(fit);

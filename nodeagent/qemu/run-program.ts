@@ -6,7 +6,9 @@ import { Failure } from "../../cli/internal/failure.ts";
 
 /** Time limit of a program that only changes the kernel's state or reads a small file. */
 export const PROGRAM_LIMIT_MS = 30_000;
-/** Maximum output of a program. The agent kills a program that writes more. */
+/**
+ * Maximum output of a program, and of the part of it in an error message. The agent kills a program that writes more.
+ */
 const OUTPUT_BYTES_MAX = 4 * 2 ** 20;
 const REASON_CHARS_MAX = 400;
 
