@@ -3840,8 +3840,8 @@ begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
           'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
       exception when check_violation then
-        -- The default partition has ids of that day already: the clock of a process was ahead, or the partitions ended
-        -- while no server ran. The ids stay there until they are old.
+        -- The default partition already has ids of that day, because the clock of a process was ahead, or because no
+        -- server had created the partition in time. The ids stay there until they are old.
         null;
       end;
     end if;

@@ -89,8 +89,8 @@ export const SETUP_INTERRUPTED =
   "the machine restarted and booted from another booter before its setup ended; approve the setup again";
 
 /**
- * Admits the boot records of the machine's network ports. Each record gets a message of its own: if no address is free
- * for one record, the announce and the other records are still accepted.
+ * Admits the boot records of the machine's network ports. Each record gets a message of its own. So if no address is
+ * free for one record, the announce and the other records are still accepted.
  */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));

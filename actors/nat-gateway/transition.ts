@@ -1,6 +1,6 @@
-// A NAT gateway of a VPC. It holds one address, of a fixed pool or of an external subnet, from the commit that creates
-// it to the commit that deletes it. While a node may still run the deleted gateway, no other object gets the address.
-// Each of the two commits also starts an operation, which shows the change to tenants (docs/networking.md).
+// A NAT gateway of a VPC. From the commit that creates it to the commit that deletes it, the gateway holds one address
+// of a fixed pool or of an external subnet. While a node may still run the deleted gateway, no other object gets the
+// address. Each of the two commits also starts an operation, which shows the change to tenants (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";

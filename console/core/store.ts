@@ -1,6 +1,6 @@
 // Stores the data that the console has read from the server, by key. A reader holds an entry while the reader is on
-// screen. When an object of a kind changes, the store reads the held entries of this kind again. It drops the entries
-// of this kind that nobody holds.
+// screen. When an object of a kind changes, the store reads the held entries of this kind again. It drops the other
+// entries of this kind.
 //
 // Rules, each checked by a property test:
 // - Only one read of an entry runs at a time.
@@ -139,8 +139,8 @@ export function createStore(now: () => number = Date.now) {
   }
 
   /**
-   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" stands for all kinds,
-   * when notifications may be missing.
+   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" means all kinds:
+   * notifications may be missing.
    */
   function changed(kinds: ReadonlySet<string> | "all"): void {
     for (const [key, entry] of entries) {

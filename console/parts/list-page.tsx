@@ -28,8 +28,8 @@ type Props<R> = {
     readonly others?: ComponentChildren;
   };
   /**
-   * The part of the search text that the page must search for itself, because the query has not. Default: the whole
-   * text.
+   * The part of the search text that the query did not use. The page searches its rows for this part. Default: the
+   * whole text.
    */
   readonly rest?: string;
   readonly columns: readonly Column<R>[];

@@ -53,8 +53,8 @@ type Whole<R> = Shared<R> & {
   /** Returns whether to show a row, for example if it fits a filter above the list. */
   readonly keep?: (row: R) => boolean;
   /**
-   * The part of the search text that the page must search for itself, because the server has not. Default: the whole
-   * text.
+   * The part of the search text that the server did not use. The page searches its rows for this part. Default: the
+   * whole text.
    */
   readonly rest?: string;
 };

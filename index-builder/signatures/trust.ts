@@ -12,8 +12,8 @@ export const VendorTrust = z.object({
   /** Pinned keys of earlier runs in base64, by URL. With them, verification works while a key server is down. */
   keys: z.record(z.string(), z.string()).default({}),
   /**
-   * The first_seen times of builds that left the vendor's current folder when their point release ended and are not in
-   * the index's archive yet (build/departed.ts).
+   * The first_seen times of builds of ended point releases. These builds have left the vendor's current folder, and are
+   * not in the index's archive yet (build/departed.ts).
    */
   departed: z.record(z.string(), z.string()).default({}),
 });

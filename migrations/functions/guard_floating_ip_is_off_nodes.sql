@@ -1,6 +1,6 @@
 -- Returns a node that can still answer for the floating IP {floating_ip_id}; 'true' if none exists. A node can still
--- answer if a job for this floating IP is unfinished, if it must still undo such a job, or if it could not release the
--- floating IP. A removed node does not count.
+-- answer if it has an unfinished job for this floating IP, must still undo such a job, or could not release the
+-- floating IP. Ignores removed nodes.
 create or replace function guard_floating_ip_is_off_nodes(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select target_cn::text from (

@@ -116,10 +116,12 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. Every job has the ids, and a job about an instance has `instance`. provision
- * and migrate_receive have all data from which a machine is created. create_disk and rebuild have the image that is
- * copied. start and rebuild have the NICs and their subnets. migrate_receive and migrate_send have the ticket. Fields
- * that a kind of job does not have are empty, null or missing.
+ * The data that a node needs for a job. Fields that a kind of job does not need are empty, null or missing:
+ * - Every job has the ids, and a job about an instance has `instance`.
+ * - provision and migrate_receive have all data of the new machine.
+ * - create_disk and rebuild have the image.
+ * - start and rebuild have the NICs and their subnets.
+ * - migrate_receive and migrate_send have the ticket.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

@@ -1,5 +1,5 @@
-// Runs programs in the rack. A program uses the network of a namespace of the rack, or that of this machine. It uses
-// the files of the rack's Debian, or those of this machine.
+// Runs programs in the rack. A program uses the network of a namespace of the rack, or this machine's network. It uses
+// the files of the rack's Debian, or this machine's files.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
