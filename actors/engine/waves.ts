@@ -13,8 +13,8 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key, which is an actor or a named lock. `wave` is the last wave with a unit that holds the key.
- * `before` is the last wave of earlier holders that cannot share the key with the present holders, or -1.
+ * The use of one key, which is an actor or a named lock. The present holders share the key in this mode. `wave` is
+ * their last wave. `before` is the last wave of the holders before them, or -1.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 

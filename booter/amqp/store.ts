@@ -24,7 +24,10 @@ export type Store = {
 
 export function newStore({ port, queues, channels }: Pick<SessionState, "port" | "queues" | "channels">): Store {
   const incomplete = new Map<Sending, number>();
-  /** The reserved bytes by the body of a complete message. A message that is delivered again has the same body. */
+  /**
+   * The bytes that are reserved for each complete message, by its body. A message that is delivered again has the same
+   * body.
+   */
   const complete = new Map<Buffer, number>();
   return {
     reserve(sending, bytes) {

@@ -49,14 +49,14 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Finds the project: the given one, or the tenant's only project. Throws a usage Failure if there is neither. */
+/** Throws a usage Failure if the user gave no project and the tenant has no project or several. */
 export async function needProject(io: TenantIo, purpose: string): Promise<void> {
   if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
 }
 
 /**
- * If the user gave no project, uses the tenant's only project, and prints a note with its name unless the output is
- * JSON. Returns false if the tenant is unknown, has no project or has several.
+ * If the user gave no project, uses the tenant's only project. Then prints a note with the project's name, but not if
+ * the output is JSON. Returns false if the tenant is unknown, has no project or has several.
  */
 async function useSoleProject(io: TenantIo): Promise<boolean> {
   if (givenProject(io) !== undefined || await io.project() !== undefined) return true;

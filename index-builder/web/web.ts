@@ -1,6 +1,6 @@
 // Requests bodies and metadata by URL, and turns error statuses into faults. Keeps each answer, so that one attempt to
-// build a vendor sends at most one HEAD and one GET to each URL. Does not keep a body that is requested with
-// `bytes_max`, because it is large, so such a GET may be repeated.
+// build a vendor sends at most one HEAD and one GET to each URL. A body that is requested with `bytes_max` is large and
+// is not kept, so its GET may be repeated.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";

@@ -7,7 +7,7 @@ import { Uuid } from "./common.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "./enums.ts";
 import { TRAIT_BYTES_MAX } from "./limits.ts";
 
-/** The announce of a bare machine, which its booter sends. */
+/** The announcement of a bare machine, which its booter sends. */
 export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),

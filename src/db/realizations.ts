@@ -48,7 +48,8 @@ export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: read
   );
 }
 
-// A report that repeats the stored generation is stored, except a late `accepted`, which must not replace the outcome.
+// A report that repeats the stored generation is stored. Only a late `accepted` is not, because it must not replace the
+// outcome.
 const STORE = `
   with judged as (
     select k.text, g.*, b.generation as newest, berth_now() as now, r.server_uuid is not null as is_offered,

@@ -75,7 +75,7 @@ test("the object with the id is first, even if other objects have this id as the
   expect((await search(ours.tenant_id, ROOT_KEY, "&limit=1")).map(({ kind }) => kind)).toEqual(["tenant"]);
 });
 
-test("an exact hit is first, then names that begin with the text, even if the limit would exclude them in alphabetical order", async () => {
+test("an exact hit is first, then names that begin with the text, even if they are last in alphabetical order and the limit is small", async () => {
   for (const name of ["a-depth", "b-depth", "c-depth", "depth-1", "depth"]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
   }

@@ -62,7 +62,7 @@ export type Bindable = {
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
 type Bare = Awaited<ReturnType<typeof makeBareFixture>>;
-/** Objects of the fixture that the cases use up before they create more. */
+/** Objects of the fixture. The cases use them up before they create more. */
 type Prepared = {
   readonly shared: readonly [Bindable, Bindable] | undefined;
   readonly running: readonly string[];

@@ -195,7 +195,7 @@ export async function needVpc(io: TenantIo, name: string | undefined): Promise<s
   throw usageFailure(vpcs === null ? "--vpc is required" : `${vpcs}; pass --vpc`);
 }
 
-/** Selects the only VPC of the project for a list of records of a VPC, unless the command line selects one. */
+/** For a list of records of a VPC, selects the project's only VPC if the command line selects none. */
 export async function withSoleVpc(io: TenantIo, { parent }: KindScope, flags: ScopeFlags): Promise<ScopeFlags> {
   return parent === "vpc" && flags.vpc === undefined ? { ...flags, vpc: await onlyVpc(io) } : flags;
 }

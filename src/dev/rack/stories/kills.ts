@@ -1,5 +1,5 @@
-// The story "kills": the story kills each process of the site in turn, and checks that the rack serves its nodes and
-// operators afterwards. The story itself starts a killed process again, because the rack has no systemd.
+// The story "kills" kills each process of the site in turn, and then checks that the rack still serves its nodes and
+// operators. The story itself starts a killed process again, because the rack has no systemd.
 import { checkOpsctl, operate } from "../command-line.ts";
 import { serveBooter } from "../booter.ts";
 import { opsctl, processName, ready, servePostgres, serveProxy, startProcess } from "../control-plane.ts";
