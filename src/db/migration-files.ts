@@ -43,7 +43,7 @@ export async function readMigrations(folder: URL = FOLDER): Promise<readonly Mig
   for (const [index, { name, number }] of migrations.entries()) {
     const before = migrations[index - 1];
     if (before?.number === number) {
-      throw new Error(`migrations/${before.name} and ${name} have one number: give one the next free number.`);
+      throw new Error(`migrations/${before.name} and ${name} have the same number: give one the next free number.`);
     }
   }
   return migrations;

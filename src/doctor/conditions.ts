@@ -44,7 +44,7 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "setups-moving",
-    title: "every expired setup is undone",
+    title: "no setup deadline is overdue",
     severity: "fail",
     query: `select format('node %s (%s) was due at %s', server_uuid, state, wake_at) as what from cn
              where wake_at < (select berth_now()) - ${OVERDUE} order by wake_at`,

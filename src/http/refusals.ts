@@ -33,7 +33,7 @@ const DESCRIPTIONS = {
   429: "Too many attempts or requests; Retry-After says how long to wait",
   500: "An internal error; the server's log has the request id",
   502: "The node failed; the message has its reason",
-  503: "The server is busy, its database does not answer, or no node can take the instance",
+  503: "The server is busy, its database or the issuer of a token does not answer, or no node can take the instance",
 } as const;
 
 export type RefusalStatus = keyof typeof DESCRIPTIONS;

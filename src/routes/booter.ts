@@ -89,14 +89,15 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Announce a bare machine",
     description:
-      "A new machine gets a record that awaits setup. If auto_enroll is off, the server accepts a new machine only " +
-      "while an auto-approve window is open. For a machine that already awaits setup, the server replaces the " +
-      "inventory. For other nodes only last_seen changes. If no announced network port is a known port of the node, " +
-      "the server refuses the announcement and shows it as a conflict on the node. The server does the same if " +
-      "`mac`, with which the machine logs in to the AMQP broker, is not a known port of the node. Discovered boot " +
-      "records of the announced ports enroll if auto_enroll is on and a service_tag entry matches the serial " +
-      "number. With `started`, a setup run whose bundle was already fetched ends as failed: the machine restarted " +
-      "before the run ended.",
+      "For a new machine, the server creates a record that awaits setup. If auto_enroll is off, it does so only while an " +
+      "auto-approve window is open. A pending node that only an anonymous registration created counts as a new machine. " +
+      "For a node that already awaits setup, the server replaces the inventory. For any other node, it updates " +
+      "last_seen only. `mac` is the MAC address with which the machine logged in to the AMQP broker. If the node has " +
+      "known network ports, the server refuses an announcement whose `mac` is not one of them, or that lists other " +
+      "ports only. The answer is 409, and the node shows the conflict. If auto_enroll is on and a service_tag entry " +
+      "matches the serial number, the discovered boot records of the announced ports are enrolled. `started` says that " +
+      "the machine has just started. If the announcement also has `mac`, a setup run whose bundle was already fetched " +
+      "then ends as failed.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },

@@ -72,12 +72,12 @@ function table(): string {
   );
 }
 
-test("the snapshot has the decision for every record state, rescue, address, client and value of answer_only_pxe", () => {
+test("every combination of record state, rescue, address, client and answer_only_pxe has the decision in the snapshot", () => {
   expect(ROWS.length * CLIENT_KINDS.length * 2).toBe(240);
   expect(table()).toMatchSnapshot();
 });
 
-test("the decision is the same for every netboot client, so no server serves a machine that another server refuses", () => {
+test("all netboot clients of a machine get the same decision", () => {
   for (const row of ROWS) {
     const decisions = new Set(NETBOOT.map((client) => JSON.stringify(cell(row, client))));
     expect([...decisions]).toHaveLength(1);

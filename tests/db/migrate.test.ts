@@ -162,7 +162,9 @@ test("if a reader and a migration wait for each other's tables, the reader succe
 
 test("two files with the same number are rejected", async () => {
   await write("0002_again.sql", "select 1");
-  await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_again\.sql and 0002_book\.sql have one number/);
+  await expect(migrate(database.url, { folder })).rejects.toThrow(
+    /0002_again\.sql and 0002_book\.sql have the same number/,
+  );
 });
 
 test("of three processes that migrate at the same time, one applies the files, and the others find no file to apply", async () => {

@@ -137,7 +137,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
       to_jsonb(berth_now() - interval '2 minutes'))::text where seq = 0`,
   "the deliveries of webhooks are sent when they are due":
     "update webhook_queue set due_at = berth_now() - interval '2 minutes'",
-  "every expired setup is undone":
+  "no setup deadline is overdue":
     `update cn set ${SETTING_UP} = 7, wake_at = berth_now() - interval '2 minutes' where server_uuid = ${NODE}`,
   "nodes claim their waiting jobs":
     "update job set state = 'pending', created_at = berth_now() - interval '11 minutes'",
