@@ -15,6 +15,7 @@ import { ActionDialog } from "./parts/action-dialog.tsx";
 import { Link, Toasts } from "./parts/basics.tsx";
 import { KeyHelp, openKeyHelp } from "./parts/key-help.tsx";
 import { Palette } from "./parts/palette.tsx";
+import { preloadPages } from "./preload.ts";
 import { place } from "./tenant/place.ts";
 import { OtherUser, SignInAgain, SignInPage, Unreachable } from "./sign-in.tsx";
 
@@ -57,6 +58,7 @@ export function App() {
 
 function Shell() {
   useEffect(() => session.value === "in" ? followChanges(store) : undefined, [session.value]);
+  useEffect(() => preloadPages(isOperator()), []);
   const shown = PAGES.filter(isShown);
   const pageKeys = shown.flatMap((row) =>
     row.key === undefined ? [] : [[`g ${row.key}`, () => go(addressOf(row))] as const]

@@ -48,7 +48,7 @@ export async function buildConsole(
   const outputs = Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => ({
     name: path.split("/").at(-1) ?? "",
     entryPoint,
-    // The browser loads the static imports of an entry together with the entry.
+    // The browser loads a script's static imports, and their imports, together with the script.
     imports: imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path.split("/").at(-1) ?? ""),
   }));
   const entry = (end: string) => outputs.find(({ entryPoint }) => entryPoint?.endsWith(end));
@@ -62,7 +62,11 @@ export async function buildConsole(
   ]);
   publish(out, files);
 
-  const first = new Set(["index.html", script.name, style.name, ...script.imports]);
+  const first = new Set(["index.html", style.name, script.name]);
+  // A Set also iterates over the values that are added during the iteration.
+  for (const name of first) {
+    for (const each of outputs.find((output) => output.name === name)?.imports ?? []) first.add(each);
+  }
   const built = [...files].filter(([name]) => name !== "icon.svg")
     .map(([name, bytes]) => ({ name, gzip_bytes: gzipSync(bytes, { level: 9 }).length }));
   return { first: built.filter(({ name }) => first.has(name)), later: built.filter(({ name }) => !first.has(name)) };

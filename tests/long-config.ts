@@ -35,6 +35,7 @@ export const LONG = [
   "tests/console/tenant-members.test.ts",
   "tests/console/named-objects.test.ts",
   "tests/console/narrow.test.ts",
+  "tests/console/page-files.test.ts",
   "tests/console/pages.test.ts",
   "tests/console/refusals.test.ts",
   "tests/console/rights.test.ts",

@@ -18,6 +18,7 @@ export { NodeDrain } from "./node-drain.tsx";
 export { NodeEvacuate } from "./node-evacuate.tsx";
 export { NodeHardware } from "./node-hardware.tsx";
 export { NodeLoadTab } from "./node-load.tsx";
+export { FactoryReset, NodeSetup } from "./node-setup.tsx";
 export { OperationOutcome } from "./operation-outcome.tsx";
 export { Placement } from "./placement.tsx";
 export { Settings } from "./settings.tsx";

@@ -16,7 +16,10 @@ import { useQuery } from "../parts/use-query.ts";
 import { choicesOf } from "./node-actions.ts";
 import { nodeInstancesQuery, nodeQuery, proposalQuery } from "./node-queries.ts";
 
-export function NodeSetup({ node }: { readonly node: CnView }) {
+export function NodeSetup({ id }: { readonly id: string }) {
+  const { data: node } = useQuery(nodeQuery(id));
+  // The page of the node shows why it cannot read the node.
+  if (node === undefined) return null;
   if (node.state === "awaiting_setup") return <Proposal node={node} />;
   if (node.state === "setting_up") return <Progress node={node} />;
   return (

@@ -14,7 +14,6 @@ import { useQuery } from "../parts/use-query.ts";
 import { NodeActivity } from "./node-activity.tsx";
 import { nodeActions } from "./node-actions.ts";
 import { nodeInstancesQuery, nodeQuery, placementQuery } from "./node-queries.ts";
-import { NodeSetup } from "./node-setup.tsx";
 import { Diagnosis } from "./diagnosis.tsx";
 
 const TABS = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"] as const;
@@ -26,7 +25,7 @@ const TABS = ["overview", "hardware", "instances", "setup", "placement", "load",
 const shownTab = () => TABS.find((each) => each === urlQuery.value.get("tab")) ?? "overview";
 
 /** Loads the code of a tab that is seldom opened. */
-const part = (name: "NodeHardware" | "NodeLoadTab", id: string) => async () => {
+const part = (name: "NodeHardware" | "NodeLoadTab" | "NodeSetup", id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View id={id} />;
 };
@@ -66,7 +65,7 @@ export function Node({ id }: { readonly id: string }) {
       {tab === "overview" && <Overview node={node} />}
       {tab === "hardware" && <Later key={tab} load={part("NodeHardware", id)} isPart />}
       {tab === "instances" && <Instances id={id} />}
-      {tab === "setup" && <NodeSetup node={node} />}
+      {tab === "setup" && <Later key={tab} load={part("NodeSetup", id)} isPart />}
       {tab === "placement" && <Placement id={id} />}
       {tab === "load" && <Later key={tab} load={part("NodeLoadTab", id)} isPart />}
       {tab === "activity" && <NodeActivity node={node} />}

@@ -1,10 +1,8 @@
 // Lists the operators' pages.
 import { page, type PageRow } from "../core/page-row.ts";
 import { Later } from "../parts/later.tsx";
-import { Audit } from "./audit.tsx";
 import { Instances } from "./instances.tsx";
 import { Node } from "./node.tsx";
-import { FactoryReset } from "./node-setup.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Overview } from "./overview.tsx";
 import { Tenants } from "./tenants.tsx";
@@ -19,24 +17,33 @@ type More = typeof import("./more-pages.ts");
 type OfOne =
   | "AuditEventPage"
   | "BootRecordPage"
+  | "FactoryReset"
   | "InstanceMigrations"
   | "JobPage"
   | "NetworkTracePage"
   | "NodeDrain"
   | "NodeEvacuate"
   | "TenantPage";
-type Plain = Exclude<keyof More, OfOne | "OperationOutcome" | "NodeHardware" | "NodeLoadTab">;
+type Plain = Exclude<keyof More, OfOne | "OperationOutcome" | "NodeHardware" | "NodeLoadTab" | "NodeSetup">;
 const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];
 const one = (name: OfOne, id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View id={id} />;
+};
+const audit = async () => {
+  const { Audit } = await import("./audit.tsx");
+  return () => <Audit />;
 };
 
 export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/overview", { ...operator, title: "Overview", group: SITE, key: "o" }, () => <Overview />),
   page("/nodes", { ...operator, title: "Nodes", group: SITE, key: "n" }, () => <Nodes />),
   page("/nodes/:id", { ...operator, title: "Node" }, ({ id }) => <Node id={id} />),
-  page("/nodes/:id/factory-reset", { ...operator, title: "Factory reset" }, ({ id }) => <FactoryReset id={id} />),
+  page(
+    "/nodes/:id/factory-reset",
+    { ...operator, title: "Factory reset" },
+    ({ id }) => <Later load={one("FactoryReset", id)} />,
+  ),
   page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <Later load={one("NodeDrain", id)} />),
   page(
     "/nodes/:id/evacuate",
@@ -78,7 +85,7 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/all-instances", { ...operator, title: "All instances", group: WORK, key: "i" }, () => <Instances />),
   page("/jobs", { ...operator, title: "Jobs", group: WORK, key: "j" }, () => <Later load={more("Jobs")} />),
   page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <Later load={one("JobPage", id)} />),
-  page("/audit", { ...operator, title: "Audit", group: WORK, key: "a" }, () => <Audit />),
+  page("/audit", { ...operator, title: "Audit", group: WORK, key: "a" }, () => <Later load={audit} />),
   page("/audit/:seq", { ...operator, title: "Audit event" }, ({ seq }) => <Later load={one("AuditEventPage", seq)} />),
   page(
     "/audit-verification",

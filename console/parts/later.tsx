@@ -1,6 +1,6 @@
 // Loads the code of some pages only when they are opened, so that the first load stays small.
 import type { FunctionComponent, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Heading } from "./basics.tsx";
 
 type Props = {
@@ -12,7 +12,8 @@ type Props = {
 /** Shows a page, or a part of a page, as soon as its code is loaded. */
 export function Later({ load, isPart }: Props): JSX.Element | null {
   const [page, setPage] = useState<{ readonly View: FunctionComponent } | "failed" | null>(null);
-  useEffect(() => {
+  // Unlike an effect, a layout effect runs before the browser draws. So the page of a loaded file appears at once.
+  useLayoutEffect(() => {
     let isGone = false;
     const show = (next: { readonly View: FunctionComponent } | "failed") => isGone || setPage(next);
     load().then((View) => show({ View }), () => show("failed"));

@@ -1,14 +1,11 @@
 // Lists the pages of tenants, and the pages that tenants and operators share.
 import { page, type PageRow } from "../core/page-row.ts";
-import { Audit } from "../operator/audit.tsx";
 import { Later } from "../parts/later.tsx";
 import { Operation, Operations } from "../operator/operations.tsx";
 import { FloatingIps } from "./floating-ips.tsx";
 import { Images } from "./images.tsx";
 import { InstancePage } from "./instance.tsx";
-import { InstanceConsole } from "./instance-console.tsx";
 import { Instances } from "./instances.tsx";
-import { NewInstance } from "./new-instance.tsx";
 import { Projects, Quota } from "./projects.tsx";
 import type { Place } from "./place.ts";
 import { Vpcs } from "./vpcs.tsx";
@@ -18,7 +15,7 @@ const tenant = { audience: "tenant" } as const;
 const both = { audience: "both" } as const;
 
 type More = typeof import("./more-pages.ts");
-type OfProject = "PlacementGroups" | "Webhooks";
+type OfProject = "NewInstance" | "PlacementGroups" | "Webhooks";
 
 const one = (name: Exclude<keyof More, OfProject | "Me">, id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
@@ -28,6 +25,10 @@ const me = async () => (await import("./more-pages.ts")).Me;
 const ofProject = (name: OfProject, place: Place) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View place={place} />;
+};
+const audit = (of: string) => async () => {
+  const { Audit } = await import("../operator/audit.tsx");
+  return () => <Audit tenant={of} />;
 };
 
 export const TENANT_PAGES: readonly PageRow[] = [
@@ -40,7 +41,7 @@ export const TENANT_PAGES: readonly PageRow[] = [
   page(
     "/t/:tenant/p/:project/new-instance",
     { ...tenant, title: "Create an instance" },
-    (place) => <NewInstance place={place} />,
+    (place) => <Later load={ofProject("NewInstance", place)} />,
   ),
   page(
     "/t/:tenant/p/:project/networks",
@@ -75,10 +76,14 @@ export const TENANT_PAGES: readonly PageRow[] = [
   page(
     "/t/:tenant/p/:project/audit",
     { ...tenant, title: "Audit of the tenant", group: PROJECT, key: "z" },
-    (place) => <Audit tenant={place.tenant} />,
+    (place) => <Later load={audit(place.tenant)} />,
   ),
   page("/instances/:id", { ...both, title: "Instance" }, ({ id }) => <InstancePage id={id} />),
-  page("/instances/:id/console", { ...both, title: "Console" }, ({ id }) => <InstanceConsole id={id} />),
+  page(
+    "/instances/:id/console",
+    { ...both, title: "Console" },
+    ({ id }) => <Later load={one("InstanceConsole", id)} />,
+  ),
   page(
     "/instances/:id/metrics",
     { ...both, title: "Metrics" },
