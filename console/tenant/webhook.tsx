@@ -152,6 +152,7 @@ function DeliveryList({ webhook, state }: { readonly webhook: Webhook; readonly 
     <>
       <RowList
         label="Deliveries"
+        isPart
         columns={COLUMNS}
         listKey={`deliveries of ${webhook.id} ${state}`}
         rows={shown?.rows}

@@ -85,7 +85,7 @@ test("show all deliveries of a webhook, and filter all of them by their state", 
   }
   await expect.poll(rows, { timeout: WAIT_MS }).toBe("451");
   await page().getByRole("button", { name: "Show older deliveries" }).waitFor({ state: "detached" });
-  await page().getByRole("heading", { level: 1 }).focus();
+  await page().getByRole("region", { name: "Deliveries" }).focus();
   await keyboard.press("End");
   await oldest.waitFor();
 

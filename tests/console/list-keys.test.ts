@@ -12,6 +12,7 @@ const PASSWORD = "correct horse battery";
 const PROJECTS = 8;
 
 let tenant: TestTenant;
+let webhook: { readonly id: string };
 
 const f = useConsoleSite(async (site) => {
   tenant = await openTenant(site);
@@ -20,6 +21,15 @@ const f = useConsoleSite(async (site) => {
   for (const username of ["alice", "bob"]) {
     const body = { username, password: PASSWORD, tenant_id: tenant.tenant_id };
     okOf(await site.call("POST", "/v1/system/users", { body }));
+  }
+  const hook = { name: "chat", url: "https://hooks.example/berth", events: ["disk_create"] };
+  webhook = okOf(await tenant.call("POST", `/v1/webhooks${tenant.selectors}`, { body: hook }));
+  for (const type of ["older", "newer"]) {
+    await site.db.query(
+      `insert into webhook_delivery (webhook_id, type, event, state, ended_at, last_status)
+         values ($1, $2, '{}', 'delivered', berth_now(), 200)`,
+      [webhook.id, type],
+    );
   }
 });
 
@@ -48,6 +58,20 @@ test(
   },
   LIMIT_MS,
 );
+
+test("on the page of a webhook, the keys move in the deliveries only if these have the focus", async () => {
+  const { page, settled, show } = f.ui();
+  await show(`/webhooks/${webhook.id}`);
+  await page.getByRole("gridcell", { name: "newer" }).waitFor();
+  await settled();
+  for (const key of ["End", "ArrowDown", "j"]) {
+    await page.keyboard.press(key);
+    expect(await cursorText(), key).toContain("newer");
+  }
+  await page.getByRole("region", { name: "Deliveries" }).focus();
+  await page.keyboard.press("j");
+  expect(await cursorText()).toContain("older");
+}, LIMIT_MS);
 
 test("Enter in the filter of the members leads to their list", async () => {
   const { page, show } = f.ui();
