@@ -41,6 +41,8 @@ export function pathOf(kind: string, id: string): string | null {
       return `/tenants?q=${id}`;
     case "tenant":
       return `/tenants/${id}`;
+    case "external-subnet":
+      return `/networks?q=${id}`;
     case "nat-gateway":
       return `/nat-gateways/${id}`;
     case "vpc":

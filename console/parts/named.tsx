@@ -5,7 +5,7 @@ import { Link } from "./basics.tsx";
 import { useQuery } from "./use-query.ts";
 
 /** Matches the paths of pages that only operators may open. */
-const FOR_OPERATORS = /^\/(?:nodes|tenants|jobs|boot|users)\b/;
+const FOR_OPERATORS = /^\/(?:nodes|tenants|jobs|boot|users|networks)\b/;
 
 /** Returns the page of an object. Returns null if there is none, or if the user may not open it. */
 export function openPageOf(ref: Ref, others: readonly Ref[] = []): string | null {

@@ -19,6 +19,7 @@ import type { Column } from "../parts/list.tsx";
 import { WholeList } from "../parts/lists.tsx";
 import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { ExternalSubnetOf } from "./external-subnet-of.tsx";
 import { useProjectOf } from "./projects.tsx";
 import { realizedText } from "./realized.ts";
 import { instancesQuery, nicField, projectNicsQuery, vpcQuery } from "./queries.ts";
@@ -130,7 +131,7 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
         of={{
           "Public address": <Copyable text={public_address} label="the public address" />,
           "Family": family,
-          "External subnet": network_id == null ? null : <code>{network_id}</code>,
+          "External subnet": network_id == null ? null : <ExternalSubnetOf id={network_id} family={family} />,
           "Runs on": host_cn_uuid === null
             ? "no node yet"
             : isOperator()
