@@ -2,13 +2,14 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { get, getFirst, isCut, Refusal } from "../core/client.ts";
+import { nameQuery } from "../core/names.ts";
 import { isOperator, me } from "../core/session.ts";
-import { type Query, store } from "../core/store.ts";
-import type { Place } from "../tenant/place.ts";
+import type { Query } from "../core/store.ts";
+import { place } from "../tenant/place.ts";
 import type { Window } from "../parts/lists.tsx";
-import { useQuery } from "../parts/use-query.ts";
+import { useQueries, useQuery } from "../parts/use-query.ts";
 
 export type Names = ReadonlyMap<string, string>;
 /** The names before the first read. */
@@ -68,7 +69,10 @@ function userQuery(id: string): Query<User | null> {
   };
 }
 
-/** The largest number of users whose names a page reads one by one. Further users are shown by their ids. */
+/**
+ * The largest number of users, or of instances, whose names a page reads one by one. Further objects are shown by their
+ * ids.
+ */
 const NAMES_MAX = 30;
 
 /**
@@ -80,12 +84,7 @@ export function useUsernames(ids: ReadonlySet<string>): Names {
   const known = useMemo(() => new Map(first?.map(({ id, username }) => [id, username])), [first]);
   // If these are all users of the site, the others were deleted.
   const missing = isCut(first) ? [...ids].filter((id) => !known.has(id)).slice(0, NAMES_MAX) : [];
-  const held = useMemo(() => missing.map((id) => store.open(userQuery(id))), [missing.join()]);
-  useEffect(() => {
-    const releases = held.map(({ hold }) => hold());
-    return () => releases.forEach((release) => release());
-  }, [held]);
-  const found = held.flatMap(({ state }) => state.value.data ?? []);
+  const found = useQueries(missing.map(userQuery)).filter((user) => user != null);
   return useMemo(() => {
     if (isOperator()) return new Map([...known, ...found.map(({ id, username }) => [id, username] as const)]);
     return me.value === null ? NO_NAMES : new Map([[me.value.user_id, me.value.username]]);
@@ -108,15 +107,37 @@ export const hostnamesQuery: Query<Names> = {
   },
 };
 
-/** The names of the first instances of a project, by id; empty without a project. */
-export function instanceNamesQuery(place: Place | null): Query<Names> {
+/** Members may not read nodes. */
+export const noHostnames: Query<Names> = { key: "no hostnames", kinds: [], read: () => Promise.resolve(NO_NAMES) };
+
+/** The names of the first instances of the site, or of the open project of a member; empty without a project. */
+function firstInstancesQuery(): Query<Names> {
+  const project = isOperator() ? null : place.value;
+  const path = isOperator() ? "/v1/system/instances" : "/v1/instances";
   return {
-    key: `instance names ${place?.tenant} ${place?.project}`,
-    kinds: ["instance"],
+    key: `instance names ${path} ${project?.tenant} ${project?.project}`,
+    // On a large site, instances change all the time.
+    kinds: isOperator() ? [] : ["instance"],
+    fresh_ms: FRESH_MS,
     read: async (signal) => {
-      if (place === null) return NO_NAMES;
-      const instances = await getFirst<Instance>("/v1/instances", { ...place }, signal);
+      if (!isOperator() && project === null) return NO_NAMES;
+      const instances = await getFirst<Instance>(path, { ...project }, signal);
       return new Map(instances.map(({ id, name }) => [id, name]));
     },
   };
+}
+
+/**
+ * Returns the names of the first instances, and of these instances. Reads at most NAMES_MAX of them one by one. A
+ * deleted instance has no name.
+ */
+export function useInstanceNames(ids: ReadonlySet<string>): Names {
+  const { data: first } = useQuery(firstInstancesQuery());
+  const missing = first === undefined ? [] : [...ids].filter((id) => !first.has(id)).slice(0, NAMES_MAX);
+  const found = useQueries(missing.map((id) => nameQuery({ scope: "instance", id })));
+  return useMemo(
+    () =>
+      new Map([...first ?? [], ...missing.flatMap((id, at) => found[at] == null ? [] : [[id, found[at]] as const])]),
+    [first, missing.join(), found.join()],
+  );
 }

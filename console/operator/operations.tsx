@@ -8,6 +8,7 @@ import { command, opsctl } from "../core/command.ts";
 import { kindText, mostSpecific, shortId } from "../core/names.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { isOperator, rootOnly } from "../core/session.ts";
+import type { Query } from "../core/store.ts";
 import { words } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
@@ -16,8 +17,7 @@ import { Later } from "../parts/later.tsx";
 import { Named, openPageOf } from "../parts/named.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { place } from "../tenant/place.ts";
-import { hostnamesQuery, instanceNamesQuery, type Names, NO_NAMES } from "./directory.ts";
+import { hostnamesQuery, type Names, NO_NAMES, noHostnames, useInstanceNames } from "./directory.ts";
 import { operationQuery } from "./operation-query.ts";
 
 /** The largest number of operations in the list. The page of an object may show older operations of that object. */
@@ -65,20 +65,27 @@ function About({ of, names }: { readonly of: OperationSummary["references"]; rea
   return to === null ? <>{text}</> : <Link to={to} tabIndex={-1}>{text}</Link>;
 }
 
+function operationsQuery(state: string): Query<OperationSummary[]> {
+  return {
+    key: `operations ${state}`,
+    kinds: ["saga"],
+    read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
+  };
+}
+
 export function Operations() {
   const program = isOperator() ? "opsctl" : "tenantctl";
   const state = urlQuery.value.get("state") ?? "";
-  const { data: names = NO_NAMES } = useQuery(isOperator() ? hostnamesQuery : instanceNamesQuery(place.value));
-  const columns = useMemo(() => columnsWith(names), [names]);
+  const { data: operations = [] } = useQuery(operationsQuery(state));
+  const { data: hostnames = NO_NAMES } = useQuery(isOperator() ? hostnamesQuery : noHostnames);
+  const objects = operations.flatMap(({ references }) => mostSpecific(references) ?? []);
+  const instances = useInstanceNames(new Set(objects.flatMap(({ scope, id }) => scope === "instance" ? id : [])));
+  const columns = useMemo(() => columnsWith(new Map([...hostnames, ...instances])), [hostnames, instances]);
   return (
     <ListPage<OperationSummary>
       title="Operations"
       noun="operation"
-      query={{
-        key: `operations ${state}`,
-        kinds: ["saga"],
-        read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
-      }}
+      query={operationsQuery(state)}
       limit={{ rows: NEWEST, which: "newest" }}
       columns={columns}
       idOf={({ id }) => id}

@@ -7,3 +7,13 @@ export function useQuery<T>(query: Query<T>): Read<T> {
   useEffect(() => held.hold(), [held]);
   return held.state.value;
 }
+
+/** Reads several queries, and returns their data in the same order. */
+export function useQueries<T>(queries: readonly Query<T>[]): readonly (T | undefined)[] {
+  const held = useMemo(() => queries.map((query) => store.open(query)), [queries.map(({ key }) => key).join()]);
+  useEffect(() => {
+    const releases = held.map(({ hold }) => hold());
+    return () => releases.forEach((release) => release());
+  }, [held]);
+  return held.map(({ state }) => state.value.data);
+}
