@@ -39,6 +39,7 @@ export const LONG = [
   "tests/console/pages.test.ts",
   "tests/console/refusals.test.ts",
   "tests/console/rights.test.ts",
+  "tests/console/settings.test.ts",
   "tests/console/shown.test.ts",
   "tests/console/flows-instance.test.ts",
   "tests/console/flows-network.test.ts",

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<SettingView>[] = [
     width: "220px",
     text: (setting) => [text(setting.value), ...origin(setting)].join(" "),
     cell: (setting) => (
-      <span title={[text(setting.value), ...origin(setting)].join(", ")}>
+      <span>
         {isChanged(setting) ? <strong>{text(setting.value)}</strong> : text(setting.value)}{" "}
         <span class="dim">{origin(setting).join(", ")}</span>
       </span>
@@ -43,9 +43,8 @@ const COLUMNS: readonly Column<SettingView>[] = [
   {
     name: "description",
     title: "Meaning",
-    isWideOnly: true,
     text: ({ description }) => description,
-    cell: ({ description }) => <span title={description}>{description}</span>,
+    cell: ({ description }) => description,
   },
 ];
 
@@ -87,6 +86,7 @@ export function Settings() {
       query={{ key: "settings", kinds: ["setting"], read: (signal) => getArray<SettingView>("/v1/config", signal) }}
       columns={COLUMNS}
       idOf={({ key }) => key}
+      isWhole
       empty={<p>The server has no settings.</p>}
       cli={opsctl("config list")}
     />

@@ -39,6 +39,7 @@ type Props<R> = {
   readonly actions?: readonly Action[];
   readonly states?: readonly string[];
   readonly stateOf?: (row: R) => string;
+  readonly isWhole?: boolean;
   readonly empty: ComponentChildren;
   readonly cli: string;
   /** More buttons, shown beside the buttons of the actions. */
@@ -59,6 +60,7 @@ export function ListPage<R>(props: Props<R>) {
     actions = [],
     states,
     stateOf,
+    isWhole = false,
     empty,
     cli,
     buttons,
@@ -104,6 +106,7 @@ export function ListPage<R>(props: Props<R>) {
         columns={columns}
         query={query}
         idOf={idOf}
+        isWhole={isWhole}
         {...(open !== undefined && { open })}
         {...(actionsOf !== undefined && { actionsOf })}
         {...(state !== "" && stateOf !== undefined && { keep: (row: R) => stateOf(row) === state })}

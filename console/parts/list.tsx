@@ -43,6 +43,11 @@ export type ListProps<R> = {
   readonly open?: (row: R) => string;
   /** The actions of a row. Without `open`, Enter runs the first action. */
   readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
+  /**
+   * Whether cells show their whole text, on several lines. Then rows have different heights, so all rows are in the
+   * document: only for short lists. On a narrow screen, the last column is below the others.
+   */
+  readonly isWhole?: boolean;
   readonly empty: ComponentChildren;
   /** Called with the index of the first rendered row, when this index or the list changes. */
   readonly onFirst?: (first: number) => void;
@@ -62,7 +67,7 @@ const HEIGHT_PX_FIRST = 600;
 
 export function List<R>(props: ListProps<R>) {
   const { label, columns, listKey, total, busy, rowAt, idOf, open, actionsOf, empty, onFirst, selected } = props;
-  const { onSelect, isPart } = props;
+  const { onSelect, isPart, isWhole } = props;
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(HEIGHT_PX_FIRST);
@@ -79,8 +84,8 @@ export function List<R>(props: ListProps<R>) {
     if (box.current !== null) box.current.scrollTop = 0;
   }, [listKey]);
 
-  const first = Math.max(0, Math.min(total - 1, Math.floor(top.value / ROW_PX) - SPARE_ROWS));
-  const last = Math.min(total, Math.ceil((top.value + height.value) / ROW_PX) + SPARE_ROWS);
+  const first = isWhole === true ? 0 : Math.max(0, Math.min(total - 1, Math.floor(top.value / ROW_PX) - SPARE_ROWS));
+  const last = isWhole === true ? total : Math.min(total, Math.ceil((top.value + height.value) / ROW_PX) + SPARE_ROWS);
   useEffect(() => onFirst?.(first), [first, listKey]);
 
   const idAt = (index: number) => {
@@ -97,11 +102,12 @@ export function List<R>(props: ListProps<R>) {
   const isInSight = (index: number) => excess(index) <= top.value && top.value <= index * ROW_PX;
   const reveal = (index: number) => {
     if (box.current === null) return;
+    if (isWhole === true) return box.current.querySelector(`#row-${index}`)?.scrollIntoView({ block: "nearest" });
     const { scrollTop } = box.current;
     box.current.scrollTop = Math.max(excess(index), Math.min(scrollTop, index * ROW_PX));
   };
   useLayoutEffect(() => {
-    if (at !== before.index && isInSight(before.index)) reveal(at);
+    if (isWhole !== true && at !== before.index && isInSight(before.index)) reveal(at);
   });
   const choose = (index: number) => {
     cursor.current = { listKey, index, id: idAt(index) };
@@ -131,15 +137,18 @@ export function List<R>(props: ListProps<R>) {
       () => say("Copying is refused"),
     );
   };
-  const page = Math.max(1, Math.floor(height.value / ROW_PX) - 2);
+  const page = () => {
+    const rowPx = isWhole === true && box.current !== null ? box.current.scrollHeight / (total + 1) : ROW_PX;
+    return Math.max(1, Math.floor(height.value / rowPx) - 2);
+  };
   const hasFocus = () => box.current?.contains(document.activeElement) === true;
   useKeys({
     j: () => move(at + 1),
     ArrowDown: () => move(at + 1),
     k: () => move(at - 1),
     ArrowUp: () => move(at - 1),
-    PageDown: () => move(at + page),
-    PageUp: () => move(at - page),
+    PageDown: () => move(at + page()),
+    PageUp: () => move(at - page()),
     Home: () => move(0),
     End: () => move(total - 1),
     Enter: enter,
@@ -152,7 +161,7 @@ export function List<R>(props: ListProps<R>) {
   const sort = query.value.get("sort") ?? "";
   return (
     <div
-      class={isPart === true ? "list part" : "list"}
+      class={["list", isPart && "part", isWhole && "whole"].filter(Boolean).join(" ")}
       ref={box}
       role="region"
       aria-label={label}
@@ -191,7 +200,7 @@ export function List<R>(props: ListProps<R>) {
                   <td key={column.name} role="gridcell" class={classOf(column)}>
                     {row === undefined
                       ? <span class="ghost" />
-                      : isNarrow.value
+                      : isNarrow.value && isWhole !== true
                       ? <div>{column.cell(row)}</div>
                       : column.cell(row)}
                   </td>
