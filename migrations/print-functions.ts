@@ -70,12 +70,12 @@ export async function printedFunctions(
     await locks(
       "berth_held",
       "held",
-      "Locks the actors of kind $1 that are unlocked at the given versions. Returns their positions in the arguments.",
+      "Locks the actors of kind $1 that still have the given versions. Skips locked rows. Returns the actors' positions.",
     ),
     await locks(
       "berth_absent",
       "absent",
-      "Returns the positions, in the arguments, of the actors of kind $1 that still have no row.",
+      "Returns the actors of kind $1 that still have no row, as positions in the arguments.",
     ),
     await writes("berth_insert", "insert", [...byTable, ...children("insert")], "Inserts rows into a table."),
     await writes("berth_update", "update", byTable, "Updates rows of actors."),
@@ -111,8 +111,9 @@ async function namesOf(client: Connection, prefix: "guard" | "effect"): Promise<
 
 function lockFunction(name: string, op: Op, purpose: string, arms: readonly Arm[]): string {
   return `-- ${purpose}
--- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the table of the kind, its
--- key column and the type of the key column.
+-- - $1: the kind
+-- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
+-- - $6 to $8: the table of the kind, its key column and the type of the key column
 ${PRINTED}
 create or replace function ${name}(text, text[], text[], uuid[], bigint[], text, text, text) returns bigint[]
 language plpgsql volatile as $$
@@ -139,8 +140,10 @@ function writeFunction(name: string, op: Op, purpose: string, arms: readonly Arm
   return `-- ${purpose}
 -- Each ${by} below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
--- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
--- the key columns.
+-- - $1: the entries
+-- - $2: the choice of each unit
+-- - $3: the given columns
+-- - $4 to $6: the table, its key columns and the type of the key columns
 ${PRINTED}
 create or replace function ${name}(jsonb, int[], text[], text, text[], text) returns void
 language plpgsql volatile as $$

@@ -49,7 +49,7 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure if the user gave no project and the tenant has no project or several. */
+/** Throws a usage Failure if the user gave no project and `useSoleProject` finds none. */
 export async function needProject(io: TenantIo, purpose: string): Promise<void> {
   if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
 }

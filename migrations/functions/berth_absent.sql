@@ -1,6 +1,7 @@
--- Returns the positions, in the arguments, of the actors of kind $1 that still have no row.
--- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the table of the kind, its
--- key column and the type of the key column.
+-- Returns the actors of kind $1 that still have no row, as positions in the arguments.
+-- - $1: the kind
+-- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
+-- - $6 to $8: the table of the kind, its key column and the type of the key column
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_absent(text, text[], text[], uuid[], bigint[], text, text, text) returns bigint[]
 language plpgsql volatile as $$

@@ -1,6 +1,7 @@
--- Locks the actors of kind $1 that are unlocked at the given versions. Returns their positions in the arguments.
--- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the table of the kind, its
--- key column and the type of the key column.
+-- Locks the actors of kind $1 that still have the given versions. Skips locked rows. Returns the actors' positions.
+-- - $1: the kind
+-- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
+-- - $6 to $8: the table of the kind, its key column and the type of the key column
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_held(text, text[], text[], uuid[], bigint[], text, text, text) returns bigint[]
 language plpgsql volatile as $$

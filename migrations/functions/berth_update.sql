@@ -1,8 +1,10 @@
 -- Updates rows of actors.
 -- Each table below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
--- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
--- the key columns.
+-- - $1: the entries
+-- - $2: the choice of each unit
+-- - $3: the given columns
+-- - $4 to $6: the table, its key columns and the type of the key columns
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_update(jsonb, int[], text[], text, text[], text) returns void
 language plpgsql volatile as $$
