@@ -25,6 +25,9 @@ const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait 
 /** The block of the simulated underlay, which is for documentation (RFC 5737). `network trace` needs the addresses. */
 const UNDERLAY_PREFIX = "192.0.2";
 
+/** Where the nodes receive migrations: no interface of this machine has an address of the simulated underlay. */
+const MIGRATION_ADDRESS = "127.0.0.1";
+
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Starts `count` agents. They stop when stop() is called or this process ends. */
@@ -33,7 +36,7 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
     const name = `lab-node-${index + 1}`;
     const argv = [
       ...["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name],
-      ...["--underlay-address", `${UNDERLAY_PREFIX}.${index + 1}`],
+      ...["--underlay-address", `${UNDERLAY_PREFIX}.${index + 1}`, "--migration-address", MIGRATION_ADDRESS],
     ];
     const [command, args] = agentCommand(argv);
     const child = spawn("sh", ["-c", UNTIL_INPUT_ENDS, "sh", command, ...args], {

@@ -68,6 +68,7 @@ test("every command of the README works, except the two npx commands", async (co
 for each in 1 2 3; do until [ -s nodes/lab-node-$each/claim-code ]; do sleep 0.2; done; done
 code="$(cat nodes/lab-node-1/claim-code)"
 `;
+  steps.push({ line: 0, place: "the drain", shown: null, script: DRAIN });
   await runBlocks(steps, {
     folder: folder.path,
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, TENANTCTL_ENDPOINT: server.url },
@@ -79,6 +80,13 @@ code="$(cat nodes/lab-node-1/claim-code)"
     },
   });
 }, 300_000);
+
+/** A reader who knows the README's commands then tries a drain. It moves the instance to another simulated node. */
+const DRAIN = `
+dist/opsctl cn approve --yes "$(cat nodes/lab-node-2/claim-code)"
+until dist/opsctl cn doctor lab-node-2; do sleep 0.2; done
+dist/tenantctl instance start web1
+dist/opsctl cn drain lab-node-1`;
 
 /**
  * Returns the commands, and adds the steps that the README describes in sentences: the tenant gets the key, and the
