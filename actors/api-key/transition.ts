@@ -1,7 +1,7 @@
 // An API key is created once and deleted once. A delete revokes the key at once, because every process reads the row
 // for every request.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
-import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
+import { badRequest, conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { lineFault } from "../../src/lib/text/resource-name.ts";
@@ -26,6 +26,7 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
   const { type: _type, ...row } = m;
   const unreadable = lineFault("description", m.description);
   if (unreadable !== null) return refuse(unreadable);
+  if (m.expires_at !== null && m.expires_at <= now) return refuse(EXPIRED);
   const tenant_id = m.tenant_id ?? null;
   return go(
     { ...row, state: "live", tenant_id, created_at: now },
@@ -33,6 +34,8 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
     audit("create_api_key", resource(m.id), note({ ...m, tenant_id })),
   );
 }
+
+const EXPIRED = badRequest("expires_at: must be in the future");
 
 /**
  * The caller gets 404 for the key of another user and, if its own key is bound to a tenant, for a key outside that

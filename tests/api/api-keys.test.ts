@@ -133,6 +133,7 @@ describe("a key is not created", () => {
     [{ description: "a".repeat(256) }, "description"],
     [{ description: "d", scope: "root" }, "scope"],
     [{ description: "d", expires_at: "tomorrow" }, "expires_at"],
+    [{ description: "d", expires_at: "2020-01-01T00:00:00Z" }, "expires_at: must be in the future"],
     [{ description: "d", bound_to_cn: randomUUID() }, "bound_to_cn"],
     [{ description: "d", user_id: randomUUID() }, "user_id"],
     [{ description: "d", secret: "mine" }, "secret"],
