@@ -12,7 +12,9 @@ const EventPattern = z.string().regex(
   "an event must be an action such as instance_create, a prefix and a star such as instance_*, or a star alone",
 );
 
-const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(isPlain, {
+const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).max(
+  WEBHOOK_URL_CHARS_MAX,
+).refine(isPlain, {
   error: "must have no user name, no password and no fragment",
 });
 

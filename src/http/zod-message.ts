@@ -28,7 +28,7 @@ const FORMATS: Readonly<Record<string, string>> = {
  */
 export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal<400> {
   const place = PLACES[target] ?? target;
-  const all = issues.flatMap(unfold);
+  const all = withoutRulesOfOtherTypes(issues.flatMap(unfold));
   const message = [...new Set(all.map((issue) => `${place}${pathText(issue.path)}: ${ruleText(issue)}`))]
     .slice(0, ISSUES_SHOWN).join("; ");
   const isValueRule = place === "body" && all.length > 0 && all.every(breaksValueRule);
@@ -43,6 +43,15 @@ function unfold(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const closest = issue.errors.reduce((best, member) => (member.length < best.length ? member : best));
   return closest.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/**
+ * Omits the other issues of a value that has a wrong type. They would apply the limits of the wanted type to a value of
+ * another type, such as the maximum number of entries to the characters of a text.
+ */
+function withoutRulesOfOtherTypes(issues: readonly Issue[]): Issue[] {
+  const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(({ path }) => pathText(path)));
+  return issues.filter(({ code, path }) => code === "invalid_type" || !mistyped.has(pathText(path)));
 }
 
 function pathText(path: readonly PropertyKey[]): string {
