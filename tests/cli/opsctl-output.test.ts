@@ -38,7 +38,7 @@ test("`config list` prints no column for restart_required, which is false for ev
 test("`config set` and `config unset` print a note only if a variable overrides the setting", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
-  expect(shadowed.out()).toBe("Set a to 1\n");
+  expect(shadowed.out()).toBe("Stored the value of a; the value in effect stays 1\n");
   expect(shadowed.err()).toContain("BERTH_A");
   const stored = await opsctl(["config", "unset", "a"], answering({ ...setting, env_override: null }));
   expect(stored.err()).toBe("");

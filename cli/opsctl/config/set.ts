@@ -2,10 +2,9 @@ import type { SettingBody } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { byteSizeOf } from "../../internal/byte-size.ts";
 import { Failure, reworded } from "../../internal/failure.ts";
-import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { settingFraction } from "../fraction.ts";
-import { noteEffect, settingOf, valueOf, valueText } from "./setting.ts";
+import { effectText, noteEffect, settingOf, valueOf } from "./setting.ts";
 
 /** Settings whose value is a fraction. They also accept a percentage such as `50%`. */
 const SHARES: ReadonlySet<string> = new Set(["reservoir.percent_default"]);
@@ -22,7 +21,7 @@ export function set(): AnyCommand {
       const setting = await settingOf(io, { method: "PUT", body }, key).catch((error) => {
         throw namingSetting(error, key, text);
       });
-      io.print(setting, `Set ${plainText(setting.key)} to ${valueText(setting.value)}`);
+      io.print(setting, effectText(setting, "Set", "Stored the"));
       noteEffect(io, setting);
     }));
 }

@@ -39,6 +39,16 @@ export function valueOf(text: string): SettingBody["value"] {
   }
 }
 
+/**
+ * Returns the line that reports a change. Under an override the server's answer has the value of the override, so the
+ * line uses `stored` for the change and then states the value in effect.
+ */
+export function effectText({ key, value, env_override }: SettingView, changed: string, stored: string): string {
+  return env_override === null
+    ? `${changed} ${plainText(key)} to ${valueText(value)}`
+    : `${stored} value of ${plainText(key)}; the value in effect stays ${valueText(value)}`;
+}
+
 export function noteEffect(io: Io, setting: SettingView): void {
   if (setting.env_override !== null) {
     io.note(`note: ${setting.env_override} is set on the server and overrides this value`);
