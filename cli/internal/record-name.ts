@@ -63,15 +63,19 @@ export function pickRecord<T>(records: readonly T[], name: string, kind: RecordK
   const found = records.filter((record) => fits(record, name, kind));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    const near = kind.isCalled === undefined ? [] : nearNames(records.map(kind.title), name);
-    const list = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
-    const hint = near.length === 0 ? list : `; did you mean ${near.join(" or ")}?`;
-    const what = kind.isCalled === undefined ? "id" : "name";
-    throw new Failure(`no ${kind.one} has the ${what} ${name === "" ? '""' : name}${hint}`, EXIT.not_found);
+    throw noRecord(name, kind, kind.isCalled === undefined ? [] : nearNames(records.map(kind.title), name));
   }
   const shown = found.slice(0, CANDIDATES_SHOWN).map((record) => `\n  ${kind.id(record)}  ${kind.title(record)}`);
   const more = found.length > CANDIDATES_SHOWN ? `\n  and ${found.length - CANDIDATES_SHOWN} more` : "";
   throw usageFailure(`${name} matches ${found.length} ${kind.many}; use one of these UUIDs:${shown.join("")}${more}`);
+}
+
+/** Returns the failure for a name that no record has. `near` are the names that may be meant. */
+export function noRecord<T>(name: string, kind: RecordKind<T>, near: readonly string[] = []): Failure {
+  const list = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
+  const hint = near.length === 0 ? list : `; did you mean ${near.join(" or ")}?`;
+  const what = kind.isCalled === undefined ? "id" : "name";
+  return new Failure(`no ${kind.one} has the ${what} ${name === "" ? '""' : name}${hint}`, EXIT.not_found);
 }
 
 // A text can be the name of one record and a prefix of another record's UUID. Both records then match, so the text is

@@ -1,5 +1,5 @@
 import type { Webhook, WebhookDelivery } from "../../../src/contract/webhook.ts";
-import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import type { Kind } from "../record/kind.ts";
 
 export const WEBHOOK: Kind<Webhook> = {
@@ -35,9 +35,10 @@ export const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   ["TYPE", (delivery) => delivery.type],
   ["STATE", (delivery) => delivery.state],
   ["TRIES", (delivery) => delivery.attempts],
-  ["STATUS", (delivery) => delivery.last_status ?? "-"],
-  ["REASON", (delivery) => delivery.last_reason ?? "-"],
+  ["STATUS", (delivery) => delivery.last_status ?? undefined],
+  ["REASON", (delivery) => delivery.last_reason ?? undefined],
   ["AGE", (delivery) => delivery.created_at, AGE_COLUMN],
+  ["CREATED_AT", (delivery) => delivery.created_at, WIDE_COLUMN],
 ];
 
 /** Returns the lines that describe a delivery. */

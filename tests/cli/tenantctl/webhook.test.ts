@@ -15,11 +15,24 @@ test("on a terminal the list of deliveries shows a prefix of each id, and `redel
   const again = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "0145cf76"], { server });
   expect([again.code, again.err()]).toEqual([0, ""]);
   expect(requestsOf(again)).toContain(`POST ${PATH}/${DELIVERY_ID}/redeliver`);
-  const unknown = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "ffff0000"], { server });
-  expect([unknown.code, unknown.err()]).toEqual([
-    3,
-    "error: no delivery has the id ffff0000; to list them, run: tenantctl webhook deliveries\n",
-  ]);
+  for (const id of ["ffff0000", "ffff0000-0000-4000-8000-000000000001"]) {
+    const unknown = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, id], { server });
+    expect([unknown.code, unknown.err()]).toEqual([
+      3,
+      `error: no delivery has the id ${id}; to list them, run: tenantctl webhook deliveries ${WEBHOOK_ID}\n`,
+    ]);
+  }
+});
+
+test("in CSV a delivery has its time, and empty cells where it has no answer yet", async () => {
+  const waiting = { ...DELIVERY, last_status: null, last_reason: null, created_at: "2026-11-30T16:00:00.000Z" };
+  const listed = await tenantctl(["webhook", "deliveries", WEBHOOK_ID, "-o", "csv"], {
+    server: serving({ [`GET ${PATH}`]: { items: [waiting] } }),
+  });
+  expect(listed.out()).toBe(
+    "id,type,state,tries,status,reason,created_at\n" +
+      `${DELIVERY_ID},floating_ip_detach,delivered,1,,,2026-11-30T16:00:00.000Z\n`,
+  );
 });
 
 test.each([["-q", ["-q"]], ["-o name", ["-o", "name"]]])(
