@@ -166,6 +166,15 @@ test("`cn drain --label` drains the nodes with a label and names them; --dry-run
   }
 });
 
+test("`cn drain --label --dry-run` shows where each instance would go", async () => {
+  const [a] = await openRack("moves");
+  const other = await openNode(t);
+  const moves = await placeInstance(t, { on: a.id, of: tenant, name: "web-3" });
+  const printed = await at.printed("cn drain --label rack=moves --dry-run");
+  expect(printed).toContain(`${a.hostname}: 1 of 1 instances fit on other nodes`);
+  expect(printed).toMatch(new RegExp(`^${moves} +web-3 .* ${other.hostname} \\(${other.id}\\)`, "m"));
+});
+
 test("`cn drain --label` stops if a drained node is not empty, names its instances, and exits with 1", async () => {
   const [a, b] = await openRack("full");
   // The only other node has the same label, so the instance cannot move to it.

@@ -6,6 +6,7 @@ import type {
   PlannedNode,
 } from "../../../src/contract/label-drain.ts";
 import type { OperationSummary, OperationView } from "../../../src/contract/operation.ts";
+import type { DrainPreview } from "../../../src/contract/placement.ts";
 import { OPERATION_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
@@ -40,10 +41,10 @@ export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait
   const started = await io.send<LabelDrainStarted>({ method: "POST", path: "/v1/cn-drains", body });
   const { operation_id, nodes } = started;
   if (nodes.length === 0) throw new Failure(`no approved node has the label ${plainText(label)}`, EXIT.failure);
-  if (operation_id === null) return io.print(started, planText(started));
+  if (operation_id === null) return io.print(started, planText(started, (preview) => preview.instances_on_cn > 0));
   if (!wait) {
     const note = `Operation ${operation_id} drains ${nodes.length} nodes; to wait for it, run: opsctl operation wait`;
-    return io.print(started, `${note} ${operation_id}\n${planText(started)}`);
+    return io.print(started, `${note} ${operation_id}\n${planText(started, isStuck)}`);
   }
   const progressOf = (operation: OperationView) => progressText(io, operation.state, nodes);
   const ended = await follow(io, { id: operation_id, limit_ms: Infinity, poll_s_max: POLL_S, progressOf });
@@ -62,16 +63,21 @@ export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait
 /** Interval at which the progress of the nodes is read, in seconds. Draining an empty node takes about this long. */
 const POLL_S = 2;
 
-function planText({ nodes, skipped }: LabelDrainStarted): string {
+function isStuck({ not_placeable }: DrainPreview): boolean {
+  return not_placeable.length > 0;
+}
+
+/** Returns the text of a plan, with the instances of each node whose preview `isShown`. */
+function planText({ nodes, skipped }: LabelDrainStarted, isShown: (preview: DrainPreview) => boolean): string {
   const left = skipped.length === 0
     ? ""
     : `\nNot approved, so not drained: ${
       skipped.map(({ hostname, state }) => `${plainText(hostname)} (${state})`).join(", ")
     }`;
-  const stuck = nodes.filter(({ preview }) => preview.not_placeable.length > 0).map(({ hostname, preview }) =>
+  const previews = nodes.filter(({ preview }) => isShown(preview)).map(({ hostname, preview }) =>
     `\n\n${plainText(hostname)}: ${previewText(preview)}`
   );
-  return `${tableText(PLAN, nodes)}${left}${stuck.join("")}`;
+  return `${tableText(PLAN, nodes)}${left}${previews.join("")}`;
 }
 
 function resultText({ drained, not_emptied, not_begun }: LabelDrainResult): string {
