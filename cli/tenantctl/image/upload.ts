@@ -54,6 +54,7 @@ export function upload(): AnyCommand {
       const source = await openToRead(file, "<file>");
       try {
         const { size, mtimeMs } = await source.stat();
+        if (size === 0) throw usageFailure(`<file>: ${file} is empty`);
         const body: ImageUploadBody = {
           name: given.name ?? basename(file),
           description: given.description ?? "",

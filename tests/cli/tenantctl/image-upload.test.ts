@@ -116,3 +116,10 @@ test("a file with the name and the size of an uploaded image, but with other byt
   expect(ran).toMatchObject({ code: EXIT.conflict, image: null });
   expect(ran.err).toContain("an image named d.raw already exists");
 });
+
+test("an empty file is refused before a request", async () => {
+  const path = join(folder.path, "empty.raw");
+  await writeFile(path, "");
+  const ran = await upload(path, { at: () => expect.fail("a request was sent") });
+  expect([ran.code, ran.err]).toEqual([EXIT.usage, `error: <file>: ${path} is empty\n`]);
+});
