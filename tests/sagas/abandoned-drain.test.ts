@@ -9,7 +9,8 @@ import type { DrainPreview } from "../../src/contract/placement.ts";
 import { createSettings } from "../../src/services/settings.ts";
 import { createNodeDrains } from "../../src/wiring/drains.ts";
 import { createWholeReads } from "../../src/wiring/whole-reads.ts";
-import { type InstanceFixture, type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
 
 let fixture: InstanceFixture;
 let p: InstanceSagas;

@@ -9,7 +9,8 @@ import { stepId, waitId } from "../../actors/engine/saga.ts";
 import { CN_DRAIN_LABEL, type LabelDrainParams } from "../../actors/cn/messages.ts";
 import type { LabelDrainResult } from "../../src/contract/label-drain.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
-import { type InstanceFixture, type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
 
 const PREVIEW: DrainPreview = {
   instances_on_cn: 0,

@@ -8,7 +8,8 @@ import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import type { DrainResult } from "../../src/contract/drain.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
-import { type InstanceFixture, type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
 
 const PREVIEW: DrainPreview = {
   instances_on_cn: 0,

@@ -8,7 +8,8 @@ import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { stepId, waitId } from "../../actors/engine/saga.ts";
 import type { UpgradeReboot } from "../../src/contract/enums.ts";
 import type { LabelUpgradeResult } from "../../src/contract/label-upgrade.ts";
-import { type InstanceFixture, type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
 
 const OLD = "20261001T000000Z";
 const NEW = "20261121T000000Z";

@@ -2,14 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
-import {
-  GIB,
-  type InstanceFixture,
-  type InstanceSagas,
-  LIMIT_MS,
-  makeFixture,
-  openInstanceSagas,
-} from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import { GIB, LIMIT_MS } from "./made-instances.ts";
 
 /** More instances than a drain may move at the same time. */
 const INSTANCES = DRAIN_MIGRATIONS_MAX + 3;

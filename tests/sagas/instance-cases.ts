@@ -5,7 +5,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import type { Dump } from "../support/dump.ts";
-import { type Bindable, GIB, type InstanceSagas, LIMIT_MS } from "./instance-sagas.ts";
+import type { Bindable } from "./bare-fixture.ts";
+import type { InstanceSagas } from "./instance-sagas.ts";
+import { GIB, LIMIT_MS } from "./made-instances.ts";
 
 export type Begun = {
   readonly saga_id: string;

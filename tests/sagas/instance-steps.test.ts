@@ -6,14 +6,10 @@ import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
 import { type Asked, type Begun, type Scenario, SCENARIOS } from "./instance-cases.ts";
-import {
-  type InstanceFixture,
-  type InstanceSagas,
-  LIMIT_MS,
-  makeFixture,
-  openInstanceSagas,
-  type Process,
-} from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import { LIMIT_MS } from "./made-instances.ts";
+import type { Process } from "./saga-process.ts";
 import { SAGAS } from "./saga-gates.ts";
 
 /** After this number of cases the tests use a new database, because large dumps are slow to compare. */

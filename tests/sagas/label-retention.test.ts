@@ -10,7 +10,8 @@ import { createLabelDrainsOfServer } from "../../src/wiring/label-drains.ts";
 import { createUpgradesOfServer } from "../../src/wiring/upgrades.ts";
 import { createWholeReads } from "../../src/wiring/whole-reads.ts";
 import { maintainNow } from "../support/maintenance.ts";
-import { type InstanceFixture, type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
+import type { InstanceFixture } from "./bare-fixture.ts";
+import { type InstanceSagas, makeFixture, openInstanceSagas } from "./instance-sagas.ts";
 
 const PREVIEW: DrainPreview = {
   instances_on_cn: 0,
