@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   {
     name: "state",
     title: "State",
-    width: "110px",
+    width: "130px",
     sorts: true,
     text: ({ state }) => state,
     cell: ({ state }) => <State of={state} />,
