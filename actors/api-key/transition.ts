@@ -38,9 +38,9 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
 const EXPIRED = badRequest("expires_at: must be in the future");
 
 /**
- * The caller gets 404 for the key of another user and, if its own key is bound to a tenant, for a key outside that
- * tenant. If the deleted key belongs to a node, the same commit removes the reference in the node's record. If the
- * node's transition table refuses the removal, the whole delete is refused.
+ * The caller gets 404 for a key of another user. A caller whose own key is bound to a tenant also gets 404 for keys
+ * outside that tenant. If the deleted key belongs to a node, the same commit removes the reference in the node's
+ * record. If the node's transition table refuses the removal, the whole delete is refused.
  */
 function deleteOwn(s: Live, m: Msg<"delete">): Out<ApiKeyState> {
   const own = s.user_id === m.user_id && (m.through_tenant_id === null || s.tenant_id === m.through_tenant_id);

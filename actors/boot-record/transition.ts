@@ -257,8 +257,8 @@ function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
 }
 
 /**
- * Returns the conditions that refuse the commit if the policy has changed since the route read it. A change of the
- * policy takes the lock exclusively, so the reserved address always belongs to the network that the record stores.
+ * Returns the conditions that refuse the commit if the policy has changed since the route read it. So the reserved
+ * address always belongs to the network that the record stores.
  */
 function policyHolds(m: { readonly policy_version: number }): readonly Condition[] {
   return [

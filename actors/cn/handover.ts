@@ -4,8 +4,8 @@
 // stored address.
 //
 // At most one script of a run may change the machine. So a booter may replace the script only until the machine has the
-// values of the run. The machine counts as having these values after its first report, or after another booter got the
-// bundle.
+// values of the run. The server assumes that the machine has the values after its first report, and after another
+// booter got the bundle.
 import { conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { SetupDelivery } from "../../src/contract/setup.ts";

@@ -115,8 +115,9 @@ export const findCn = finder<CnListed>(async (db, server_uuids) => {
 });
 
 /**
- * Finds the root password hash for the machine of a boot record. The hash comes from the node that the record is bound
- * to, or else from the bare node that announced this port. Null if that node has no hash or does not exist.
+ * Finds the root password hash for the machine of a boot record. If the record is bound to a node, this is the node's
+ * hash. Otherwise, it is the hash of the bare node that announced this port. Null if that node has no hash or does not
+ * exist.
  */
 export async function findRootPasswordHash(
   db: Db,
@@ -133,10 +134,9 @@ export async function findRootPasswordHash(
 }
 
 /**
- * Finds the address of a node on the admin network. Considers only boot records in the states enrolling and enrolled
- * that are not bound to another node. The result is the address in the record of `mac`, the port that the node booted
- * from. If `mac` is null, or if its record has no address, the result is the address of the first port whose record has
- * an address; null if no record has one.
+ * Finds the address of a node on the admin network. Reads the boot records of the node's ports, but only records in the
+ * states enrolling and enrolled that are not bound to another node. The record of `mac`, the port that the node booted
+ * from, comes first. The result is the first address in these records; null if they have no address.
  */
 export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
   const row = await db.selectFrom("boot_record").innerJoin(
@@ -211,8 +211,8 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
 }
 
 /**
- * Finds the setup run of a script's token while the run is in progress and, if it succeeded, until its deadline. Then a
- * tick deletes the run's script (handover.ts).
+ * Finds the setup run of a script's token, if the run is in progress or has succeeded. At the deadline of a successful
+ * run, a tick deletes the run's script (handover.ts).
  */
 export async function findSetupScript(db: Db, token_sha256: string): Promise<SetupScript | null> {
   const row = await db.selectFrom("cn_loaded").select(["server_uuid", "state", "setup_epoch", "setup_delivery"])

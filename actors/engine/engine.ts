@@ -109,12 +109,12 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), this
-   * function also throws errors of the commit call, and returns the written units: their senders must wait until the
-   * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
+   * function also throws errors of the commit call. It returns the written units, because their senders must wait until
+   * the transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // A message that arrives during this load waits for the next load, because this load may read its `now` before the
-    // message arrives.
+    // A message that arrives during this load waits for the next load: the `now` of this load may be earlier than the
+    // message.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
@@ -159,9 +159,10 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Splits the call into halves until the unit that broke a constraint, or waits for a lock, is alone in its call. A
-   * unit that broke a constraint is repeated with its first message only; if that fails, the message is refused. A unit
-   * that waits for a lock is repeated later. If the outcome is unknown, the whole call is repeated later.
+   * Splits the call into halves until each unit that fails is alone in its call:
+   * - A unit that broke a constraint is repeated with its first message only. If that fails, the message is refused.
+   * - A unit that waits for a lock is repeated later.
+   * - If the outcome is unknown, the whole call is repeated later.
    */
   async function afterFailedCommit(items: readonly Item[], error: unknown): Promise<void> {
     const known = error instanceof CommitError && error.reason !== "unknown" ? error : null;

@@ -13,15 +13,15 @@ export type EngineLimits = MailboxLimits & {
   /** The maximum number of units of one actor in one commit call. */
   readonly chain_max: number;
   /**
-   * The maximum number of waves in one commit call. It bounds the time for which a call holds its locks: a wave takes
-   * about a millisecond.
+   * The maximum number of waves in one commit call. A wave takes about a millisecond, so this number limits the time
+   * for which a call holds its locks.
    */
   readonly waves_max: number;
   readonly calls_in_flight_max: number;
   /** The number of lost races and failed calls after which the engine takes the actor's lock. */
   readonly races_max: number;
   /**
-   * The number of lost races and failed calls of a message after which one more failed call is not repeated: the sender
+   * After this many lost races and failed calls, the next failed call of the message is not repeated, and the sender
    * gets the error.
    */
   readonly failures_max: number;

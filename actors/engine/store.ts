@@ -41,16 +41,16 @@ export type UnitActor = {
    */
   readonly written_by?: string;
   /**
-   * The id was created for this unit. The commit does not look for a row with this id, because the insert fails if such
-   * a row exists.
+   * The id was created for this unit, so the commit does not look for a row with this id. If such a row exists, the
+   * insert fails.
    */
   readonly is_new?: true;
 };
 
 /**
- * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. If no
- * choice holds, the commit stores the refusal of the last choice. The commit checks the conditions of a unit after it
- * has written all earlier units of the call that could affect them (waves.ts).
+ * A unit of a commit. If no actor has changed since its load, the commit applies the first choice whose conditions
+ * hold. If no choice holds, it stores the refusal of the last choice. Earlier units of the call that could affect the
+ * conditions are written before the check (waves.ts).
  */
 export type Unit = {
   readonly actors: readonly UnitActor[];
@@ -58,7 +58,7 @@ export type Unit = {
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
   /**
-   * The message has alternatives that the unit does not list. So if no choice holds, the unit is a conflict, and the
+   * The message has more alternatives than the unit lists. If no listed choice holds, the result is a conflict, and the
    * commit stores no refusal.
    */
   readonly partial?: true;
@@ -125,8 +125,9 @@ export type UnitResult =
 export class CommitError extends Error {
   constructor(
     /**
-     * constraint: a constraint or a value of a unit was refused, and nothing was written. busy: nothing was written; a
-     * retry may succeed. unknown: the call may have been written.
+     * - constraint: the database refused a constraint or a value of a unit, and nothing was written.
+     * - busy: nothing was written; a retry may succeed.
+     * - unknown: the call may have been written.
      */
     readonly reason: "constraint" | "busy" | "unknown",
     readonly constraint: string | null,

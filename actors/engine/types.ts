@@ -72,9 +72,9 @@ export type Tell = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the receiver's decision may join the commit. The decision joins if the receiver neither refuses nor throws
-   * an error, if no condition of the decision can refuse it, and if this is the first attempt to commit. Otherwise the
-   * message is delivered after the commit. So a busy receiver delays the sender's commit by one attempt at most.
+   * True if the receiver's decision may join the commit. A decision joins only the first attempt to commit, so a busy
+   * receiver delays the sender's commit by one attempt at most. A decision does not join if the receiver refuses or
+   * throws an error, or if one of its conditions can refuse it. Then the message is delivered after the commit.
    */
   readonly joins?: boolean;
 };

@@ -37,8 +37,8 @@ export type FloatingIpMessage =
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
   /**
-   * The operation rolls back: the old node binds the address again. If `waits` is set, the saga gets `job_ended` with
-   * the id `told_as` when the old node has ended its job.
+   * The operation rolls back: the old node binds the address again. If `waits` is set, the saga waits for the old
+   * node's job. When this job ends, the saga gets `job_ended` with the id `told_as`.
    */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
   /** The operation has rolled back: the binding from before the operation applies again. */

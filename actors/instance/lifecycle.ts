@@ -21,8 +21,8 @@ type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"reset"> | Msg<"retry">;
 
 /**
- * The state that each action needs, the state while the action runs, and the state in which the action has nothing to
- * do (null for none).
+ * For each action: FROM is the state that the action needs, THROUGH is the state while it runs, and TO is the state in
+ * which it has nothing to do (null: there is no such state).
  */
 const FROM = { start: "stopped", stop: "running", restart: "running", reset: "running", retry: "failed" } as const;
 const THROUGH = {
@@ -143,7 +143,7 @@ export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, no
 /**
  * Ends an operation that failed. A job that no node claimed changed nothing, so the instance returns to its earlier
  * state. The effects of a claimed job are unknown, so the instance becomes failed. This applies to start, stop, restart
- * and retry; a failed delete or reset leaves the instance as it was.
+ * and retry. A failed delete or reset leaves the instance as it was.
  */
 export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now: Date): Out<InstanceState> {
   if (s.operation_id !== m.operation_id || s.operation_kind === null) return { out: "ignore" };

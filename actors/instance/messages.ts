@@ -237,8 +237,8 @@ export type InstanceMessage =
     readonly reason: string;
   }
   /**
-   * Adds a NIC to a stopped instance. `token` must be unguessable, because the commit replaces every text that equals
-   * one of the placeholders made from it.
+   * Adds a NIC to a stopped instance. The commit replaces every text that equals a placeholder made from `token`, so
+   * `token` must be unguessable.
    */
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
   /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present value. */

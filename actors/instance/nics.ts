@@ -230,8 +230,8 @@ function canonicalAddress(text: string): string {
 }
 
 /**
- * Returns the allowed blocks in canonical form. Returns a 400 for a text that is not a block, for a block outside the
- * VPC, and for a block of a family in which the NIC has no primary address.
+ * Returns the allowed blocks in canonical form. Returns a 400 if a text is not a block, if a block is outside the VPC,
+ * or if the NIC has no primary address of the block's family.
  */
 function allowedBlocks(row: NicRow, given: readonly string[], vpc: Blocks): readonly string[] | Fault {
   const blocks: string[] = [];

@@ -130,7 +130,7 @@ export async function findInstanceShown(db: Db, id: string): Promise<InstanceSho
   return { ...instanceView(columns, host_live), guest_interfaces: data };
 }
 
-/** Selects instances with `host_live`: whether the last heartbeat of the node is recent, or null without a node. */
+/** Selects instances. `host_live` is true if the last heartbeat of the node is recent, and null without a node. */
 function withHost(db: Db) {
   const live = sql<boolean | null>`case when i.host_cn_uuid is not null
     then coalesce(s.last_seen >= (select berth_now()) - make_interval(secs => ${CN_LIVE_S}), false) end`;

@@ -1,7 +1,7 @@
 // A record is a kind with one state: its row exists or it does not. Each such kind has one description with the parts
 // that differ between kinds: audit entries, locks, guards, the view. This file has the parts that all records share:
-// the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. The transition table stays
-// total: a description that lacks the part for one of the kind's messages does not compile.
+// the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. A description that lacks
+// the part for one of the kind's messages does not compile, so the transition table stays total.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { type Fault, isFault } from "../../src/contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";

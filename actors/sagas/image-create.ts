@@ -41,8 +41,7 @@ export const imageCreate = saga<ImageCreateParams>(IMAGE_CREATE.saga)
       return wait<StoredImage>(REPORT_MS, withActor({ kind: "image-upload", id: c.params.upload_id }, report));
     },
   })
-  // This step does not set `follows`, because the image may be refused, for example if another image has taken its
-  // name.
+  // The image may be refused, for example if another image has taken its name. So this step does not set `follows`.
   .step("publish", {
     do: (c) => {
       const { upload_id } = c.params;

@@ -20,8 +20,8 @@ export async function findDisplaced(
   of: {
     readonly user_id: string;
     /**
-     * The login ends only sessions of this key, or, if null, only sessions without a key. A tenant's key belongs to an
-     * operator, but its sessions must not displace the operator's own sessions.
+     * The login ends only sessions of this key. If null, it ends only sessions without a key. A tenant's key belongs to
+     * an operator, but its sessions must not displace the operator's own sessions.
      */
     readonly api_key_id: string | null;
     readonly keep: number;
@@ -63,7 +63,7 @@ export async function listSessions(
     ])
     .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
     .where("session.expires_at", ">", sql<Date>`(select berth_now())`)
-    // Omits sessions that are not newer than the record of the tenant's identity provider: they ended when an earlier
+    // Omits sessions that are older than the record of the tenant's identity provider. They ended when an earlier
     // record of the provider was removed.
     .where(({ not, exists, selectFrom }) =>
       not(exists(

@@ -77,9 +77,8 @@ type Networking = NonNullable<BootRecord["networking"]>;
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 /**
- * The largest message size that the booter uses, and the size that every client must accept (RFC 2131, 2). A UDP
- * payload of the largest size fits one Ethernet frame. The size of the IP and UDP headers is subtracted from both
- * sizes, in case the client counts the headers.
+ * The largest message fits one Ethernet frame. Every client must accept the smallest size (RFC 2131, 2). The headers of
+ * IP and UDP are subtracted from both sizes, in case the client counts them.
  */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;
@@ -129,9 +128,9 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
 }
 
 /**
- * Answers as a proxy beside another server. iPXE gets its file only at port 4011. The reason is that the URL of its
- * script contains the machine's address, and the machine has no address yet when it gets an offer. Firmware gets the
- * file at once, and gets it again if it asks at port 4011.
+ * Answers as a proxy beside another server. iPXE gets its file only at port 4011: the URL of its script contains the
+ * machine's address, which the machine does not have before the offer. Firmware gets the file at once, and gets it
+ * again if it asks at port 4011.
  */
 function proxyAnswer(
   { packet, client, source, rules, asked, bootFile }: DhcpQuestion,

@@ -38,9 +38,11 @@ export type Enrolment = AmqpListener & {
   /** Announces waiting machines, starts approved setups and repeats undelivered failure reports. Never rejects. */
   pass(): Promise<void>;
   /**
-   * Returns the values of the setup run with the caller's token. Returns null without [ur.setup], if the caller is not
-   * the run's machine, after the first report of the run, if the setup was approved again, and if the script was
-   * repeated with another token.
+   * Returns the values of the setup run with the caller's token. Returns null in these cases:
+   * - The configuration has no [ur.setup].
+   * - The caller is not the run's machine.
+   * - The run has already sent a report.
+   * - The setup was approved again, or the script was sent again with another token.
    */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
@@ -143,8 +145,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // The script was already sent, and must not be repeated. It is on its way, the machine runs it, or it ended and the
-    // control plane's next answer shows this.
+    // The script was already sent, and must not be repeated.
     if (before !== null && before.delivered !== null && (sent.get(server_uuid) === peer || !maySend(before))) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
@@ -164,8 +165,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
       return peer.drop();
     }
-    // If the machine has disconnected, the idempotency key stays stored, and the booter can fetch the bundle again with
-    // it.
+    // If the machine has disconnected, the booter can fetch the bundle again later with the stored idempotency key.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
     await deliver(machine, bundle);
   }

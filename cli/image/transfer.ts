@@ -26,11 +26,12 @@ export type Transfer = {
 };
 
 /**
- * Downloads the file. Throws a Failure if the server does not have the file or has a file of another size, and after
- * several tries without new bytes.
+ * Downloads the file. Throws a Failure if the server does not have the file, if its file has another size, or if
+ * several tries bring no new bytes.
  */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
-  // Progress means more bytes than in any earlier attempt: a server without ranges starts at 0 each time.
+  // A server without ranges starts at 0 each time, so an attempt makes progress only if it gets more bytes than all
+  // earlier ones.
   let furthest = job.part.bytes();
   for (let fruitless = 0;;) {
     try {

@@ -56,8 +56,8 @@ export type Schema = {
 type PlanOptions = {
   readonly prune: boolean;
   /**
-   * Returns true for a referenced record that exists although no list shows it, and for one that the server creates
-   * together with another record.
+   * Returns true for an existing record that no list shows, and for a record that the server creates together with
+   * another record.
    */
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */

@@ -16,8 +16,8 @@ export const TIMEOUT_OPTION = [
 ] as const;
 
 /**
- * Waits for the end of an operation and prints the operation. If it did not succeed, prints it only in the formats for
- * programs, and throws a Failure.
+ * Waits for the end of an operation and prints the operation. An operation that did not succeed is printed only in the
+ * formats for programs, and a Failure is thrown.
  */
 export async function printEnd(io: Io, text: string, timeout_s: number | undefined): Promise<void> {
   const id = await resolveOperation(io, text);

@@ -12,9 +12,9 @@ const patched = <const T extends string>(type: T) => ({ type, change: "patch" })
 const required = <const F extends object>(field: F) => ({ ...field, required: true }) as const;
 
 /**
- * Returns the field with the start of the range as the server stores it. If the given start is the first address after
- * the network address, which is never allocated, the server stores the next address. Returns no field without a start
- * or a block.
+ * Returns the field with the start of the range as the server stores it. The first address after the network address is
+ * never allocated. If this address is given as the start, the server stores the next one. Returns no field without a
+ * start or a block.
  */
 function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"] {
   const field = `provision_start_ip${family}`;

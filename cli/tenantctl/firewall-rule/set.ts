@@ -1,5 +1,6 @@
 // Shows and replaces all firewall rules of a VPC as one set. `set show` prints the version of the rules. If the file
-// has this version, `set replace` sends it, and the server rejects the replacement if a rule changed in between.
+// contains a version, `set replace` sends it. The server then rejects the replacement if a rule has changed since this
+// version.
 import type { FirewallRuleSet } from "../../../src/contract/firewall.ts";
 import type { FirewallRule } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, group } from "../../framework.ts";

@@ -16,8 +16,8 @@ import { blockText } from "../../internal/table.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 
 /**
- * Time limit of the request that finishes an upload. It is long, because a server process that did not receive the
- * parts must read them from its store to compute the digest.
+ * Time limit of the request that finishes an upload. A server process that did not receive the parts reads all of them
+ * from its store to compute the digest, which takes long.
  */
 const FINISH_LIMIT_MS = 30 * 60 * 1_000;
 const PATH = "/v1/image-uploads";

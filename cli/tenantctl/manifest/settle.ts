@@ -22,7 +22,7 @@ const MOVING: readonly OperationSummary["state"][] = ["pending", "running", "unw
 
 type Given = { readonly plan: Plan; readonly manifest: Manifest | null; readonly project: Project };
 
-/** Waits for the instances that do not run, if the manifest names them or the plan deletes them. */
+/** Waits for the unsettled instances that the manifest names or the plan deletes. */
 export async function settle(io: TenantIo, { plan, manifest, project }: Given): Promise<Settled> {
   const deleted = plan.steps.flatMap((step) => step.kind === "delete" ? [step.existing] : []);
   const entries = [...manifest?.entries ?? [], ...deleted].filter(({ list }) => list === "instances");
@@ -56,7 +56,7 @@ async function untilSettled(
   }
 }
 
-/** Returns the kind of an instance's operation that has not ended; null without one, or if it is stuck. */
+/** Returns the kind of the instance's operation that is in progress; null if there is none, or if it is stuck. */
 async function operationOf(io: TenantIo, resource_id: string): Promise<string | null> {
   const query = { resource_scope: "instance", resource_id };
   const newest_first = await io.get<readonly OperationSummary[]>("/v1/operations", query);

@@ -10,10 +10,7 @@ import { endText, follow } from "../../../internal/operation/follow.ts";
 
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
-/**
- * Maximum duration of a long poll, in seconds. The polls are short, so that the progress shows short steps; the end of
- * the operation ends a poll at once.
- */
+/** Maximum duration of a long poll, in seconds. A short poll shows each new step soon. */
 const POLL_S = 2;
 
 /** Waits for the end of the setup and prints the node. Throws a Failure when the setup failed or the time is up. */
