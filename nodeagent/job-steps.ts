@@ -54,7 +54,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   restart: { steps: { halt: existing(halt), boot } },
   // A failed or withdrawn reset is not undone, because the guest runs in any case.
   reset: { steps: { reset: existing(reset) } },
-  // A failed or withdrawn rebuild is not undone: before the step `disk` the old disk is unchanged, later it is gone.
+  // A failed or withdrawn rebuild is not undone: after the step `disk`, the old disk is gone.
   rebuild: { steps: { image: existing(fetchImage), halt, disk: replaceBootDisk, boot: bootIfWanted } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
   // A grown disk is not shrunk, because its content may have grown, too.
@@ -119,7 +119,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { clean: ({ agent, job }) => agent.driver.migrations.clean(movingOf(job)) },
     undo: ({ driver }, job) => driver.migrations.clean(movingOf(job)),
   },
-  // A failed or withdrawn reboot is not undone: a restart cannot be reversed, and a missing restart needs no undo.
+  // A failed or withdrawn reboot is not undone, because a restart cannot be reversed.
   reboot: {
     steps: {
       reboot: ({ agent, job }) => agent.driver.reboot(text(job, "boot_id"), text(job, "platform_image")),

@@ -102,8 +102,8 @@ export function statusLoop(
 }
 
 /**
- * Reports the capacity. This loop sends the first report. The polls carry the later ones; without polls, this loop
- * sends them, too.
+ * Reports the capacity. This loop sends the first report. The polls carry the later reports. If the server has no
+ * polls, this loop sends all reports.
  */
 export function capacityLoop(
   { driver, environment, timers }: Agent,
@@ -171,8 +171,8 @@ function registrationRefresh(agent: Agent, register: Register): (config: AgentCo
     if (state !== "approved") return;
     const body = await registrationOf(agent);
     const address = body.admin_ip ?? null;
-    // The control plane keeps the address that it assigned to a netbooted node, so the two addresses may differ
-    // permanently. The last condition prevents a registration after each read of the configuration.
+    // For a netbooted node, the control plane keeps the address that it assigned. So `address` and `admin_ip` may
+    // differ permanently. The last condition prevents a registration after each read of the configuration.
     const moved = address !== null && address !== admin_ip && address !== sent;
     if (sent !== undefined && !moved) return;
     if (await register(body)) sent = address;

@@ -34,7 +34,7 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const inner: Agent = { ...agent, environment };
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir, (line) => log(agent, line));
-  // The loops and the polls need each other; no loop runs before all of them are made.
+  // The loops and the polls refer to each other. No loop runs before `made` is set.
   const polls = (): Polls => made;
   const status = statusLoop(inner, active, polls);
   const capacity = capacityLoop(inner, polls);

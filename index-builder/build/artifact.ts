@@ -20,9 +20,11 @@ export type ArtifactSetting = {
 
 /**
  * Returns the artifact to publish for an image.
- * @throws VendorFault `gone` if the image does not exist; `not_recorded` if no response is recorded for it; `held` if
- * its sources contradict each other, or if the release is known and the hash of the image can neither be read nor taken
- * from the previous tree; or another fault of a document
+ * @throws VendorFault for a fault of a document, or with one of these kinds:
+ * - `gone`: the image does not exist.
+ * - `not_recorded`: no response is recorded for the image.
+ * - `held`: the sources of the image contradict each other, or the image of a known release has no readable hash and no
+ *   hash in the previous tree.
  */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);

@@ -1,8 +1,9 @@
--- Returns whether a node {server_uuid} may run the NAT gateway {gateway_id} on the NIC tag {nic_tag}: it is approved, has
--- the role edge or both, is not cordoned, reports a bridge for the tag, and was seen in the last {live_s} seconds. It
--- also runs no gateway of the same VPC in another external network, because the router of a VPC has only one external
--- network on each node. Processes of earlier releases do not pass {gateway_id}. The caller must hold the VPC's lock
--- exclusively.
+-- Returns whether the node {server_uuid} may run the NAT gateway {gateway_id} on the NIC tag {nic_tag}:
+-- - The node is approved, has the role edge or both, and is not cordoned.
+-- - It reports a bridge for the tag, and was seen in the last {live_s} seconds.
+-- - It runs no gateway of the same VPC in another external network. The router of a VPC has only one external network
+--   on each node.
+-- Processes of earlier releases do not pass {gateway_id}. The caller must hold the VPC's lock exclusively.
 create or replace function guard_cn_may_host_gateway(args jsonb) returns boolean language sql volatile as $$
   select exists (
     select from cn

@@ -1,5 +1,5 @@
--- Returns 'true' when the blocks overlap no allowed block of another NIC of the VPC; otherwise a text that names a
--- block that they overlap. Arguments: {vpc_id, nic_id, blocks}. The caller must hold the VPC's lock exclusively.
+-- Returns 'true' if the blocks overlap no allowed block of another NIC of the VPC. Otherwise names an allowed block
+-- that they overlap, and its NIC. Arguments: {vpc_id, nic_id, blocks}. The caller must hold the VPC's lock exclusively.
 create or replace function guard_nic_blocks_are_apart(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('%s of nic %s', c, n.id)

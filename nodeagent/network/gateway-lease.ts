@@ -6,13 +6,14 @@ import type { NetworkDocument } from "../../src/contract/network-document.ts";
 
 const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
 /**
- * If the last renewal is older than this, polls do not wait: for example after a start of the agent, or a lost answer.
+ * If the last renewal is older than this, polls do not wait. For example, the agent has just started, or an answer was
+ * lost.
  */
 const OLD_MS = LEASE_MS / 3;
 /**
- * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The poll
- * waits up to 10 s for its answer. The next answer may come 20 s after that: up to 10 s of waiting, and up to 10 s of
- * delay. So at least 30 s of the lease are left, whenever the agent stops.
+ * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The answer
+ * comes after up to 10 s, and the next answer up to 20 s later: 10 s of waiting and 10 s of delay. So at least 30 s of
+ * the lease are left when the agent stops.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */

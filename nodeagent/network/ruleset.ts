@@ -25,15 +25,19 @@ const NIC_CONNECTIONS_MAX = 64;
 export const ROUTER_CONNECTIONS_MAX = 512;
 /** Bits of the DHCP header before the client's hardware address, counted from the UDP header: 8 + 28 bytes. */
 const DHCP_MAC_OFFSET_BITS = 288;
-/** The destination in the packet that an ICMPv4 error contains: after the ICMP header, 8 bytes, and 16 more bytes. */
+/**
+ * The destination address of the packet inside an ICMPv4 error, after the ICMP header (8 bytes) and 16 bytes of the
+ * packet.
+ */
 const ERROR_DESTINATION = "@th,192,32";
 /** The code of the ICMPv4 error "fragmentation needed". nft 0.9.8 of Debian 11 may not know its name. */
 const TOO_LARGE = 4;
 
 /**
- * The numbers of addresses that the router may learn from a NIC: link-local addresses, and addresses of the NIC's
- * allowed blocks in each family. All VPCs of a node share the kernel's table of neighbours (neighbour-limits.ts). The
- * router forgets an address after LEARNED_MIN minutes without packets. A guest usually has one link-local address.
+ * The maximum numbers of addresses that the router learns from a NIC: link-local addresses, and, for each family,
+ * addresses of the NIC's allowed blocks. All VPCs of a node share the kernel's table of neighbours
+ * (neighbour-limits.ts). The router forgets an address after LEARNED_MIN minutes without packets. A guest usually has
+ * one link-local address.
  */
 const LINK_LOCALS_MAX = 8;
 const OF_BLOCKS_MAX = 256;
@@ -225,8 +229,8 @@ function arrivingChain({ blocks }: NetworkDocument): string[] {
 }
 
 /**
- * Lets only packets whose source is an address of the external device leave through this device. When the lease of a
- * NAT gateway ends, its address is removed (gateway-lease.ts), but its connections are still translated.
+ * Drops packets that would leave through the external device with a source that is not an address of this device. When
+ * the lease of a NAT gateway ends, its address is removed (gateway-lease.ts), but its connections are still translated.
  */
 const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; policy accept", [
   // Reports of multicast groups have the source address `::`.

@@ -77,7 +77,7 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
     const disk = diskOf(vm, disk_id);
     if (await isSilent(vm)) {
       // If the record already has the wanted state, no change is needed. So the undo of a refused change succeeds at
-      // once, and later jobs of the VM need not wait for it.
+      // once.
       if (isAttachedData(disk) === attached) return;
       throw notAnswering();
     }
@@ -90,8 +90,8 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
     if (!vm.disks.some(({ id }) => id === disk_id)) return;
     await detach(vm, disk_id).catch(ignoreFullDisk);
     const file = places(vm.id).disk(disk_id);
-    // The guest may have a disk that is recorded as detached. For example, the agent was killed before it recorded an
-    // attach, or an earlier release of the agent recorded a detach that a silent QEMU had not carried out.
+    // The guest may have a disk that is recorded as detached, for example if the agent was killed before it recorded an
+    // attach.
     if (await hasOpen(vm, file)) throw notAnswering();
     await removeDrafted(file);
     await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });

@@ -22,7 +22,7 @@ const THAW_TRIES_MAX = 6;
 const THAW_PAUSE_MS = 1_000;
 /**
  * The longest time for the end of one interrupted copy. If the draft's storage does not answer, QEMU cannot end the
- * copy, and the VM's next job, such as a stop, must not wait for it.
+ * copy. The VM's next job, such as a stop, must not wait for that.
  */
 const END_LIMIT_MS = 30_000;
 const DRAFT = /disk-([0-9a-f-]{36})\.qcow2\.copy/;

@@ -1,5 +1,5 @@
-// Starts QEMU so that it survives the agent, and reports why it ended. With systemd each VM is a transient service;
-// otherwise QEMU gets a session of its own, and only the agent's process that started QEMU knows the reason.
+// Starts QEMU so that it survives the agent, and reports why it ended. With systemd, each VM is a transient service.
+// Without systemd, QEMU gets a session of its own. Then only the agent process that started QEMU knows why QEMU ended.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";

@@ -28,7 +28,7 @@ export async function createVmFolder({ folder }: VmPlaces, uid: number): Promise
   await chmod(folder, PASSABLE);
 }
 
-/** Creates a disk, if it does not exist: an overlay of the base, or empty. */
+/** Creates a disk if it does not exist. The disk is an overlay of the base, or empty if there is no base. */
 export async function createDisk(
   places: VmPlaces,
   disk: Pick<VmDisk, "id" | "size_bytes">,

@@ -70,7 +70,7 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
 /** Ends the mirrors of these disks while the guest is paused. At the end, both sides of each disk are equal. */
 export async function endMirrors(qmp: Qmp, { disks, signal }: Pick<MirrorOptions, "disks" | "signal">): Promise<void> {
   failIfEnded(await mirrors(qmp), disks.length);
-  // Without `force`, a mirror ends when both sides are equal, and fails if the last writes fail.
+  // Without `force`, the command ends a mirror when both sides are equal. If the last writes fail, the mirror fails.
   for (const { id } of await mirrors(qmp)) await qmp.execute("block-job-cancel", { device: id });
   for (;;) {
     const jobs = await mirrors(qmp);

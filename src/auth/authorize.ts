@@ -1,12 +1,15 @@
-// Authorizes each request before its route runs. The order of the refusals is: 403 for a write that another site's page
-// sent with the cookie; 401 for a bad credential, even on routes that need no credential; 429 for an authenticated
-// caller above its rate; 401 for a missing credential; 400 for a missing selector; then 403 or 404, first for the
-// action in general, then for the object.
+// Authorizes each request before its route runs. The refusals have this order:
+// - 403 for a write that another site's page sent with the cookie
+// - 401 for a bad credential, even on routes that need no credential
+// - 429 for an authenticated caller above its rate
+// - 401 for a missing credential
+// - 400 for a missing selector
+// - 403 or 404, first for the action in general, then for the object
 //
-// If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited, except a 404 for a root
-// operator. If a request is repeated after its object was deleted, the saved scope of the object is used, so the
-// repeated request gets the same answer. A long poll is authorized again before it is answered: a caller that has lost
-// its credential or permission gets only the refusal (docs/reliability.md, S-11).
+// If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited. A 404 for a root operator is
+// not. If a request is repeated after its object was deleted, the saved scope of the object is used, so the repeated
+// request gets the same answer. A long poll is authorized again before it is answered: a caller that has lost its
+// credential or permission gets only the refusal (docs/reliability.md, S-11).
 //
 // The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
 // the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must
@@ -44,8 +47,8 @@ export type AuthorizeOptions = {
   /** Counts a request of an authenticated caller. Returns null, or the 429 if the caller exceeds its rate. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /**
-   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with the
-   * key; otherwise null.
+   * Returns the scope that was saved with this caller's Idempotency-Key; null if no earlier request with this key was
+   * answered.
    */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called after the route has answered and before the answer is sent. */

@@ -14,7 +14,7 @@ export type ResourceScope = {
   readonly silo_id: string;
   /** Null when the object is a silo or belongs to a silo as a whole. */
   readonly tenant_id: string | null;
-  /** Null when the object is a tenant or a silo, or belongs to a tenant or a silo as a whole. */
+  /** Null if the object belongs to no project, for example because it is a tenant. */
   readonly project_id: string | null;
 };
 

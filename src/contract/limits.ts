@@ -141,8 +141,8 @@ export const SWEEPS_PER_PASS = 20;
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
 /**
- * Elements and bytes of the JSON body of a node's report, for 2,000 VMs: each VM takes 40 to 60 elements and 1.2 to 1.6
- * KB. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
+ * Elements and bytes of the JSON body of a node's report. They suffice for 2,000 VMs: each VM takes 40 to 60 elements
+ * and 1.2 to 1.6 KB. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
  */
 export const REPORT_ELEMENTS_MAX = 160_000;
 export const REPORT_BYTES_MAX = 4_194_304;
@@ -171,10 +171,13 @@ export const AGENT_METRICS_MS = 15_000;
  */
 export const METRICS_MINUTES_DEFAULT = 5;
 export const METRICS_MINUTES_MAX = 60;
-/** The load of instances is kept by the minute for these hours, and by the hour for these days (src/db/load.ts). */
+/**
+ * Hours for which the load of instances is kept by the minute, and days for which it is kept by the hour
+ * (src/db/load.ts).
+ */
 export const MINUTE_LOAD_KEPT_HOURS = 6;
 export const HOURLY_LOAD_KEPT_DAYS = 7;
-/** Samples of a node's load are kept for these minutes, and its load by the hour for these days. */
+/** Minutes for which samples of a node's load are kept, and days for which its load is kept by the hour. */
 export const NODE_SAMPLES_KEPT_MINUTES = 5;
 export const NODE_LOAD_KEPT_DAYS = 7;
 /**
@@ -590,8 +593,8 @@ export const CONSOLE_DIAL_S = 10;
 /** Console calls in one answer to a node, and console calls that a node lists as known. */
 export const CONSOLE_CALLS_MAX = 100;
 /**
- * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for the
- * node. The pause doubles once, to REDIAL_MAX_MS.
+ * The pause of a node before it tries again to reach the server process that waits for a console. The pause doubles
+ * once, to REDIAL_MAX_MS.
  */
 export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */
@@ -632,8 +635,8 @@ export const CONSOLE_CHECK_MS = 5_000;
 /** Both ends of a console must answer a ping within this interval. It is below the idle limit of common proxies. */
 export const CONSOLE_PING_MS = 20_000;
 /**
- * The interval in which the relaying process renews a console, and the time after which a console counts as ended
- * without a renewal.
+ * The interval in which the relaying process renews a console, and the time without a renewal after which a console
+ * counts as ended.
  */
 export const CONSOLE_RENEW_MS = 60_000;
 export const CONSOLE_LEASE_S = 180;
