@@ -33,8 +33,8 @@ const EVENTS = "select canonical, hash from audit_event where seq between $1 and
 
 /**
  * Moves whole segments of events that are older than `after_s` into the archive, at most AUDIT_SEGMENTS_PER_PASS.
- * Returns the number of segments that it moved. If two processes move the same segment at the same time, the later
- * process throws an error, and the segment is archived once.
+ * Returns the number of segments that it moved. If two processes move the same segment at the same time, the segment is
+ * archived once, and the later process throws an error.
  */
 export async function archiveAudit(db: Db, signer: AuditSigner, after_s: number): Promise<number> {
   for (let archived = 0; archived < AUDIT_SEGMENTS_PER_PASS; archived++) {

@@ -1,16 +1,13 @@
-// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of the
-// transitions that are already committed (`settle`). Therefore a client that sees the effect of a change also finds the
-// event of the change, unless an older transaction runs for longer than a second.
+// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of committed
+// transitions to the chain (`settle`). So a client that sees the effect of a change also finds the event of the change.
+// The only exception is a transaction that began earlier and runs for longer than a second: the event then comes later.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-/**
- * The longest time that a read waits for transactions that began earlier, and the interval at which it checks whether
- * they have ended.
- */
+/** The longest time that a read waits for the end of earlier transactions, and the interval of its checks. */
 const SETTLE_MS = 1_000;
 const LOOK_MS = 10;
 
@@ -98,8 +95,8 @@ export type AuditSearch = {
   /** Only events of this tenant: the events of its users and keys, and permitted changes of its objects. */
   readonly tenant_id?: string;
   /**
-   * Only events of this project and its objects. An event that names no project is found only while the VPC of its
-   * object exists.
+   * Only events of this project and its objects. If an event does not name its project, it is found only while the VPC
+   * of its object exists.
    */
   readonly project?: string;
 };

@@ -15,7 +15,7 @@ const WRITABLE = ["read-write", "primary"];
 
 /**
  * Returns one URL per server, in order. A URL with one server and without target_session_attrs is returned unchanged.
- * An Error that it throws contains no part of the URL, because the URL may contain a password.
+ * The texts of its errors contain no part of the URL, because the URL may contain a password.
  */
 export function databaseUrls(url: string): readonly [string, ...string[]] {
   if (UNENCODED.test(url)) {
@@ -45,8 +45,8 @@ export function databaseUrls(url: string): readonly [string, ...string[]] {
 }
 
 /**
- * Returns whether the URL names several servers or has target_session_attrs. If so, each new connection must be
- * checked, because it must lead to a server that accepts writes.
+ * Returns whether the URL names several servers or has target_session_attrs. If so, the caller must check that each new
+ * connection leads to a server that accepts writes.
  */
 export function choosesServer(url: string): boolean {
   return databaseUrls(url)[0] !== url;

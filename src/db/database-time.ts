@@ -1,6 +1,6 @@
 // Gives the database's time for new ids. A reply is stored until the time in its message id is a day old by the
-// database's clock (migrations/functions/seen_maintain.sql). With the time of a server whose clock is days behind,
-// replies would be deleted too early, and a repeated request could take effect twice.
+// database's clock (migrations/functions/seen_maintain.sql). If ids had the time of a server whose clock is days
+// behind, replies would be deleted too early. A repeated request could then take effect twice.
 import type { DbClient } from "./pool.ts";
 
 export type DatabaseTime = {

@@ -90,8 +90,8 @@ function byPlace([a]: readonly [string, unknown], [b]: readonly [string, unknown
 }
 
 /**
- * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. A key that has
- * another message id by now stays: a late duplicate of the call must not delete a newer claim of the same key.
+ * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. Deletes nothing if
+ * the key has another message id by now, because that id belongs to a newer request.
  */
 export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Promise<void> {
   const { principal, method, path, key } = use;
@@ -100,7 +100,7 @@ export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Prom
 }
 
 /**
- * Reads the resource scope that was saved with an earlier request with the same key and body, if that request has a
+ * Reads the resource scope that an earlier request with the same key and body saved. The earlier request must have a
  * stored reply.
  */
 const SAVED_SCOPE = `

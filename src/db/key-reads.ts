@@ -97,9 +97,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. Without such a connection, begins to open another one,
-   * up to the limit, and returns the least crowded open connection. If no connection is open, returns one that is
-   * opening.
+   * Returns the first connection that is open and not crowded. If there is none, begins to open another connection, up
+   * to the limit, and returns the least crowded open connection. If no connection is open, returns one that is opening.
    */
   function choose(): Line {
     let best: Line | undefined;
@@ -123,8 +122,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
       const is_stale = isStale(error);
       if (!is_stale && !isConnectionError(error)) throw error;
       retire(pipeline);
-      // A migration makes the plans of all connections stale. So all connections are closed: the read is repeated only
-      // once, and must not get another stale plan.
+      // A migration makes the plans of all connections stale. The read is repeated only once, and must not get a stale
+      // plan again. So all connections are closed.
       if (is_stale) { for (const line of lines) if (line?.ready != null) retire(line.ready); }
       // A read has no effect, so it can be repeated. It is not repeated after a timeout, because the caller has waited
       // long enough.

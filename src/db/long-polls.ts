@@ -13,12 +13,13 @@ export type LongPollsOptions<K, V> = {
 
 export type LongPolls<K, V> = {
   /**
-   * Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait.
+   * Returns the answer. Returns null if `hold_ms` has passed or the signal was aborted, and "full" if too many requests
+   * wait.
    */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
-   * Answers the requests that wait for this key, without a sweep. If no request waits, the next request within EARLY_MS
-   * gets the answer, because it may have read the database before the change.
+   * Answers the requests that wait for this key, without a sweep. If no request waits, the answer is kept for EARLY_MS
+   * for the next request: this request may have read the database before the change.
    */
   answer(key: K, answer: V): void;
   /**

@@ -38,8 +38,8 @@ export async function maintain(db: Db, { settings, signer, prune }: MaintenanceO
 
 /**
  * Creates the partitions of stored replies for the next days, and removes old replies. A server also calls this
- * function when it starts, before it stores a reply. The reason is that the partition of today may be missing after
- * days without a server, and cannot be created after the first reply of today.
+ * function when it starts, before it stores a reply. After days without a server, the partition of today is missing,
+ * and it cannot be created after the first reply of today.
  */
 export async function maintainReplies(db: Db): Promise<void> {
   await db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]);
@@ -48,8 +48,8 @@ export async function maintainReplies(db: Db): Promise<void> {
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
  * resolve them. Operations from which a repeated request may read its answer are kept, even if the setting is a shorter
- * time. The parts of a running operation by label are kept too: otherwise a node that was drained or upgraded would
- * count as not begun.
+ * time. While a drain or an upgrade by label runs, the operations of its nodes are kept. Otherwise a finished node
+ * would count as not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
@@ -77,8 +77,8 @@ async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
 }
 
 /**
- * The kinds of actors whose rows may be deleted without a transition: by maintenance, or together with the record that
- * they belong to.
+ * The kinds of actors whose rows may be deleted without a transition. Maintenance deletes them, or they are deleted
+ * together with the record that they belong to.
  */
 export const SWEPT_KINDS = [
   "route",

@@ -1,6 +1,6 @@
 // Reads the SQL files of this build: the numbered migrations, and the current text of each function. Checksums are
-// computed with LF line ends, so a checkout with CRLF gives the same checksums. The comments of a migration may be
-// rewritten after databases have applied it; its statements may not (first-checksums.ts).
+// computed with LF line ends, so a checkout with CRLF gives the same checksums. After databases have applied a
+// migration, its comments may change, but not its statements (first-checksums.ts).
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";

@@ -4,9 +4,9 @@ import type { Candidate, Homeless, Part, Unfit } from "../lib/placement/nat-gate
 import { SERVED } from "./network-content.ts";
 import type { Db } from "./pool.ts";
 
-// A node of two networks uses the network of the lowest address (src/db/network-content.ts), so only the gateways in
-// the other network leave the node. Two networks share a node if a process of an earlier release chose the node, or if
-// the node reports another bridge.
+// If the gateways of a VPC on one node are in two networks, the node uses the network of the lowest address
+// (src/db/network-content.ts). So only the gateways in the other network leave the node. This happens if the node
+// reports another bridge, or if a process of an earlier release chose the node.
 const UNFIT = `
   select g.id, g.host_cn_uuid as server_uuid
     from nat_gateway g

@@ -20,8 +20,8 @@ export async function askTrace(db: Db, server_uuid: string, question: TraceQuest
 }
 
 /**
- * Returns the nodes that have open questions. One query for all nodes suffices: ten thousand nodes may wait, but only a
- * few have a question.
+ * Returns the nodes that have open questions. One query for all waiting nodes suffices, because only a few nodes have a
+ * question.
  */
 export async function listAskedNodes(db: Db): Promise<readonly string[]> {
   const { rows } = await db.query<{ server_uuid: string }>(

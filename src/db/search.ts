@@ -6,9 +6,11 @@ import { parseIp } from "../lib/net/ip-address.ts";
 import type { DbClient } from "./pool.ts";
 
 /**
- * The rank of a hit: 0 if the text is its id, 1 if the text is its whole name, address or serial number, 2 if its name
- * begins with the text, otherwise 3. Tenants choose names, so a name that is an id must not hide the object with this
- * id. Operations, jobs and claim codes have rank 2.
+ * The rank of a hit:
+ * - 0: the text is its id. Tenants choose names, so a name that is an id must not hide the object with this id.
+ * - 1: the text is its whole name, address or serial number.
+ * - 2: its name begins with the text, or it is an operation, a job or a claim code.
+ * - 3: any other hit.
  */
 const rankOf = (name: string, or_exact = "", id = "id") =>
   `case when ${id} = $5 and ${id} = $6 then 0 when lower(${name}) = $8 ${or_exact} then 1
@@ -34,9 +36,15 @@ const named = (kind: SearchHit["kind"], is_visible: string, hint = "null") => `
       where ${wanted(kind)} and ${is_visible} and (lower(name) like $1 or id between $5 and $6) ${best("name")})`;
 
 /**
- * $1: the text as a pattern; $2: the beginning of a name as a pattern; $3: the tenant or null; $4: rows; $5 and $6: the
- * first and the last id that begin with the text, or null; $7: whether the text can be a part of an address; $8: the
- * text; $9: the text as an address, or null; $10: the kind or null.
+ * - $1: the text as a pattern
+ * - $2: the beginning of a name as a pattern
+ * - $3: the tenant or null
+ * - $4: the maximum number of rows
+ * - $5 and $6: the first and the last id that begin with the text, or null
+ * - $7: whether the text can be a part of an address
+ * - $8: the text
+ * - $9: the text as an address, or null
+ * - $10: the kind or null
  */
 const SEARCH = `
   select kind, id, name, hint from (
@@ -97,7 +105,7 @@ export function createSearch(db: Pick<DbClient, "query">) {
 
 /**
  * Returns the first and the last UUID that begin with a text in lower case; nulls if no UUID begins with this text. A
- * comparison with both uses the index of a primary key, but a pattern for the id as text would read all rows.
+ * comparison with these two UUIDs uses the index of a primary key.
  */
 function idsFrom(text: string): readonly [string, string] | readonly [null, null] {
   if (text.length > FIRST_ID.length) return [null, null];

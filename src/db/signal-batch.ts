@@ -91,14 +91,17 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
 }
 
 /**
- * The classes of SQLSTATEs that one entry can cause for a whole statement: cardinality violation (a row is written
- * twice), data exception, integrity constraint violation, and program limit exceeded.
+ * The classes of SQLSTATEs with which one entry can make the whole statement fail:
+ * - 21: a row is written twice.
+ * - 22: data exception.
+ * - 23: integrity constraint violation.
+ * - 54: program limit exceeded.
  */
 const ENTRY_CLASSES: ReadonlySet<string | undefined> = new Set(["21", "22", "23", "54"]);
 
 /**
- * Writes entries and settles the promise of each. Never rejects. If an entry cannot be stored, writes each half
- * separately, so that only this entry fails.
+ * Writes entries and settles the promise of each. Never rejects. If an entry makes the statement fail, writes the two
+ * halves separately, so that in the end only this entry fails.
  */
 async function writeEntries(write: BatchOptions["write"], entries: readonly HeldEntry[]): Promise<void> {
   for (let tries = 1;; tries++) {

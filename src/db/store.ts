@@ -149,7 +149,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
 
 /**
- * The maximum number of actors of a kind that a load reads on the connections of key-reads.ts, which keep the plan of
+ * If a load reads at most this many actors of a kind, it uses the connections of key-reads.ts, which keep the plan of
  * the statement. A larger answer would delay the reads behind it.
  */
 const KEYS_MAX = 64;

@@ -10,11 +10,10 @@ const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
 /**
  * SQL that lists the site's transitions and the automatic approvals of nodes. Each row also describes the last
- * transition of the site up to this row: `open` is true if that transition opened an auto-approve window, and the other
+ * transition of the site up to this row. `open` is true if that transition opened an auto-approve window. The other
  * columns are the limits of this window. The ids have the order of openings and approvals, because a commit locks the
  * window's budget row before it writes its transitions. One exception: if a commit contains both approvals and a
- * transition of the site (with the same xid and time), the approvals came first. The query uses no join, because a join
- * of this log timed out when the table had no statistics.
+ * transition of the site (with the same xid and time), the approvals came first.
  */
 const AUTO_APPROVALS = (scope: Scope) => `
     with logged as (

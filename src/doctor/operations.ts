@@ -1,5 +1,5 @@
-// Checks INV-10 and INV-12, which are about operations and their jobs on nodes. It is not a violation if an actor waits
-// for a message that is still in the outbox.
+// Checks INV-10 and INV-12, which are about operations and their jobs on nodes. An actor may wait for a message that is
+// still in the outbox: this is no violation.
 import { type Check, invariant } from "./check.ts";
 import { logIn, recordsIn, type Scope, widerLogIn } from "./scope.ts";
 

@@ -1,5 +1,5 @@
-// Derives the error statuses of each operation from its route: its method, its parameters, its permissions
-// (`x-refusals`) and its own hints (`x-also`, `x-never`).
+// Derives the error statuses of each operation from its route: the method, the parameters, the permissions
+// (`x-refusals`) and the hints (`x-also`, `x-never`).
 import { ERROR_CODE_NAMES, ERROR_CODES } from "../contract/error-codes.ts";
 
 type Json = { [key: string]: unknown };
@@ -43,7 +43,7 @@ export type RefusalStatus = keyof typeof DESCRIPTIONS;
  * authorization with its rate limit, and from failures.
  */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
-/** The error statuses of every route whose method is not GET, unless the route's `x-never` lists them. */
+/** The error statuses of every route that is not a GET. `x-never` of a route removes a status. */
 const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
 const RETRY_AFTER: Json = { "Retry-After": { description: "Whole seconds to wait", schema: { type: "integer" } } };
 const HEADERS: Readonly<Partial<Record<RefusalStatus, Json>>> = {

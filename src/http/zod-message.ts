@@ -22,8 +22,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the 400 for a request that violates its schema. The error code is BadRequest if all violations are values in
- * the body that break a rule, such as a maximum. Otherwise there is no error code, for example if a type is wrong.
+ * Returns the 400 for a request that violates its schema. If all violations are values in the body that break a rule,
+ * such as a maximum, the error code is BadRequest. Otherwise, for example if a type is wrong, there is no error code.
  * @param target hono's name for the part of the request: json, query, param, header
  */
 export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal<400> {

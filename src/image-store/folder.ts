@@ -77,7 +77,7 @@ export function isEqual(stored: Uint8Array | null, bytes: Uint8Array): boolean {
   return stored !== null && Buffer.compare(stored, bytes) === 0;
 }
 
-/** Returns null if the error says that a file or folder does not exist; otherwise throws the error. */
+/** Returns null if the error means that a file or folder does not exist. Otherwise throws the error. */
 function absent(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;

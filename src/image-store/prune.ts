@@ -1,7 +1,7 @@
 // Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
-// deleted images. Bytes of an upload that this database never had are kept: a server on another copy of the database
-// may use the same store. The table stored_upload has the uploads of this database; a row stays until its bytes are
-// deleted.
+// deleted images. A server on another copy of the database may use the same store. So bytes of uploads that this
+// database never had are kept. The table stored_upload has the uploads of this database; a row stays until its bytes
+// are deleted.
 import { findUnneededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";
@@ -31,7 +31,7 @@ const ENDED = `select id from stored_upload where unneeded_at < (select berth_no
  */
 export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Promise<number> {
   await db.query(MARK, [ROWS_MAX]);
-  // The bytes are listed after the rows were read. So if a row has no bytes in the list, it will never have any.
+  // The store is listed after the rows were read. So a row without bytes in the list will never have bytes.
   const { rows: ended } = await db.query<{ id: string }>(ENDED, [UNNEEDED_MS, ROWS_MAX]);
   const stored = await store.list();
   const withBytes = new Set(stored.map(({ id }) => id));

@@ -61,8 +61,7 @@ export type RouteDeps = {
   /** The database client for the functions in the actors' reads.ts. Routes contain no queries. */
   readonly kysely: Kysely<Database>;
   /**
-   * For functions that find one record by its id: runs such a statement at less cost than `kysely`
-   * (src/db/key-reads.ts).
+   * Runs the statements of functions that find one record by its id, at less cost than `kysely` (src/db/key-reads.ts).
    */
   readonly byKey: Kysely<Database>;
   /** Finds one record by its id; requests that arrive together share a statement. */
@@ -73,7 +72,7 @@ export type RouteDeps = {
     to: To<K>,
     message: MessageOf<K, T>,
   ) => Promise<Outcome<ReplyOf<K, T>>>;
-  /** Returns the message id of the request, for routes that derive ids from it, or the fault of its Idempotency-Key. */
+  /** Returns the message id of the request, from which routes derive ids. Returns a fault for a bad Idempotency-Key. */
   readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
   /** Sends one of several messages of a request, on behalf of its caller. */
   readonly send: <K extends keyof Messages, T extends Messages[K]["type"]>(

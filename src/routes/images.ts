@@ -187,7 +187,7 @@ async function sourceFault(deps: Deps, source_url: string | null): Promise<Fault
   return isLiterallyPrivate(new URL(source_url), allowed) ? badRequest(`source_url: ${PUBLIC_RULE}`) : null;
 }
 
-/** Returns the id of the image, or the 400 for a given id that is derived from another scope or other content. */
+/** Returns the id of the image. Returns the 400 if the given id is derived from another scope or other content. */
 function idOf(given: string | null | undefined, derived: string, kind: ImageScopeKind): string | Fault {
   const id = given ?? derived;
   if (kind === "public" || id === derived || !isUuid5(id)) return id;

@@ -115,7 +115,7 @@ export function routeRoutes(app: App, deps: Deps): void {
 }
 
 /**
- * Returns the scope of a NAT gateway. The scope never changes, so a decision may use it although it was read before the
+ * Returns the scope of a NAT gateway. The scope never changes, so a decision may use a scope that was read before the
  * commit.
  */
 function factsOf({ tenant_id, project_id, vpc_id }: NatGateway) {

@@ -24,8 +24,8 @@ export type JobClaims = {
    */
   first(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
   /**
-   * Returns the tombstones, a job and the console calls of a node. The job is one that the agent has forgotten, or else
-   * the next pending job, which is then claimed.
+   * Returns the tombstones, a job and the console calls of a node. A job that the agent has forgotten comes first.
+   * Otherwise the next pending job is claimed and returned.
    */
   next(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
 };

@@ -60,8 +60,8 @@ function isTenantScope(scope: KeyScope): boolean {
 }
 
 /**
- * Returns the expiry of the new key, or the 400 for an expiry after the expiry of the key that makes the request. The
- * default is the expiry of that key, or null if no key makes the request or the key has no expiry.
+ * Returns the expiry of the new key. Returns the 400 if this expiry is after the expiry of the key that makes the
+ * request. The default is the expiry of that key. Without such a key or expiry, the default is null.
  */
 function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
@@ -73,8 +73,8 @@ function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey):
 }
 
 /**
- * Returns the 403 for a caller whose key expires, because the user or password that the caller creates would outlive
- * the key. Returns null for other callers.
+ * Returns the 403 for a caller whose key expires: the user or password that the caller creates would outlive the key.
+ * Returns null for other callers.
  */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_expires_at === null) return null;

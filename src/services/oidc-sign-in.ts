@@ -17,10 +17,12 @@ import { isLoopback } from "../lib/net/client-address.ts";
 import type { Opening } from "./web-session.ts";
 
 /**
- * Why a sign-in failed. unknown: the tenant has no issuer or got another one meanwhile, or the site has no identity
- * service with a client. expired: this browser did not begin the sign-in, or began it too long ago. denied: the issuer
- * refused. refused: the server does not accept the token. unavailable: the issuer does not answer, or its answer is
- * invalid.
+ * Why a sign-in failed:
+ * - unknown: the tenant has no issuer or got another one meanwhile, or the site has no identity service with a client.
+ * - expired: this browser did not begin the sign-in, or began it too long ago.
+ * - denied: the issuer refused.
+ * - refused: the server does not accept the token.
+ * - unavailable: the issuer does not answer, or its answer is invalid.
  */
 export type OidcFailure = "unknown" | "expired" | "denied" | "refused" | "unavailable";
 

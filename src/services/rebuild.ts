@@ -20,8 +20,8 @@ export type Asked = {
 };
 
 /**
- * Returns the message, or the 404 if the instance or the image is missing. Also returns the 404 if the body names
- * another image than the instance's own and the caller may not use that image.
+ * Returns the message. Returns the 404 if the instance or the image is missing, or if the body names another image that
+ * the caller may not use.
  */
 export async function rebuildOf(
   deps: Pick<RouteDeps, "findOne" | "settings">,

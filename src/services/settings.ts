@@ -182,7 +182,9 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
   };
 }
 
-/** Returns a stored value, but at most the maximum of its setting: an earlier release may have accepted more. */
+/**
+ * Returns a stored value, but at most the maximum of its setting. An earlier release may have stored a larger value.
+ */
 function withinMaximum(key: SettingKey, value: unknown): unknown {
   const schema: z.ZodType = SETTINGS[key].schema;
   if (typeof value !== "number" || !(schema instanceof z.ZodNumber)) return value;

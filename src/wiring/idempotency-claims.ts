@@ -102,7 +102,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
 }
 
 /**
- * Returns whether the outcome is a stored refusal with 503. After OVERLOADED, which is not stored, the key stays
+ * Returns whether the outcome is a stored refusal with 503. OVERLOADED is not stored. After OVERLOADED the key stays
  * claimed, because an earlier message with the same id may have been committed.
  */
 function isStoredUnavailability(outcome: Outcome): boolean {

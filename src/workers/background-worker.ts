@@ -30,7 +30,7 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
 /**
  * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch made
- * progress, the next batch has twice as many rows, because such rows must not delay the rows after them.
+ * progress, the next batch has twice as many rows. Otherwise these rows would delay the rows after them.
  */
 const BATCH_ROWS = 200;
 /** The pause between two passes if no pass is requested in between. */

@@ -1,5 +1,5 @@
-// The API description states a maximum number of items for some lists. A body whose outermost lists all have this
-// number of items must be within the server's limits for the size of a body.
+// The API description states a maximum number of items for some lists. The server's limits for bodies must permit a
+// body in which each outermost list has this number of items.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

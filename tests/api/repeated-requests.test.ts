@@ -50,8 +50,8 @@ const make = async (path: string, body: unknown = { name: randomUUID() }): Promi
   okOf(await t.call("POST", path, { body })).id;
 
 /**
- * For each DELETE route that is neither in TARGETS nor in UNTESTED, a function that creates the object to delete and
- * returns the object's path. A function may also return the path of an object that always exists.
+ * Functions for the DELETE routes outside TARGETS and UNTESTED. Each function creates the object to delete and returns
+ * its path, or returns the path of an object that always exists.
  */
 const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
   "/v1/cns/{server_uuid}": async () => `/v1/cns/${(await t.register()).server_uuid}`,

@@ -568,8 +568,8 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
 };
 
 /**
- * Returns the request of a route that is not in TARGETS. The path gets a MAC address and the ids of a node, a silo, a
- * tenant and a project, as far as the path has parameters for them. The body is valid.
+ * Returns the request of a route that is not in TARGETS. Parameters of the path get a MAC address, or the id of a node,
+ * a silo, a tenant or a project. The body is valid.
  */
 async function usual(route: string, objects: Objects): Promise<Target> {
   const [, pattern = ""] = route.split(" ");

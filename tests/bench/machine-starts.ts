@@ -166,7 +166,7 @@ async function startMany(site: Site, machines: number) {
   const images = await serveImage(bytes, site.address);
   const body = imageBody({ ...images, size_bytes: bytes.length, content_bytes: bytes.length });
   const image_id = okOf(await site.call("POST", `/v1/tenants/${site.tenant_id}/images`, { body })).id;
-  // Each machine has one CPU, so with this factor all machines fit on a node with one CPU.
+  // Each machine has one CPU. With this factor, all machines fit on a node with one CPU.
   const factor = ["--overprovision-cpu", String(machines)];
   const allowed = await site.opsctl(["cn", "placement", "set", site.uuids[0]!, ...factor]);
   if (allowed.code !== 0) throw new Error(allowed.err);

@@ -1,5 +1,5 @@
-// Tests that an ended operation is kept for at least as long as a repeated request needs the operation, even if the
-// setting saga.retention_secs is shorter (docs/wire.md, "Repeating a request").
+// Tests that an ended operation is kept as long as a repeated request needs it, even if saga.retention_secs is shorter
+// (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SAGA_RETENTION_S_MIN } from "../../src/contract/limits.ts";

@@ -296,7 +296,7 @@ test("the guard accepts a node if and only if the filters do", async () => {
     // The seed is fixed, because the test checks the coverage below.
     { numRuns: 200, seed: 27 },
   );
-  // Each of the four resources must have been scarce in a request that was accepted and in a request that was refused.
+  // For each of the four resources there must be an accepted and a refused request in which this resource was scarce.
   expect(seen.size).toBe(8);
 }, 60_000);
 
@@ -310,8 +310,8 @@ describe("exactly one of two concurrent connections gets the last slot", () => {
   const LOCK_LIMIT_MS = 30_000;
 
   /**
-   * Runs the guard and the effect of two concurrent creations as the commit call does, either under the node's lock or
-   * only with the row lock of the counters.
+   * Runs the guard and the effect of two concurrent creations, as the commit call does. With `lock`, each creation
+   * holds the node's lock. Otherwise only the row of the counters is locked.
    */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });

@@ -55,7 +55,7 @@ test("while no request waits, there is no sweep and no timer", async () => {
   expect(sweeps).toHaveLength(1);
 });
 
-test("a request that begins to wait just after a nudge starts a sweep, because the request may have read before the change", async () => {
+test("a request that begins to wait just after a nudge starts a sweep", async () => {
   const polls = longPolls();
   answers.set("a", { state: "approved" });
   polls.nudge();
@@ -138,7 +138,7 @@ test("closing ends every wait with null", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("polls.answer() answers the requests that wait for the key without a sweep, and no other request", async () => {
+test("polls.answer() answers only the requests that wait for the key, without a sweep", async () => {
   const polls = longPolls();
   const [one, two] = [polls.wait("a", 1_000, never), polls.wait("b", 1_000, never)];
   polls.answer("a", { state: "approved" });

@@ -47,7 +47,7 @@ test("a caller never gets the result of a query that began before the call", asy
   expect(await second).toBe("A");
 });
 
-test("callers that arrive while a query runs share the next query, which begins after the running query if that ends within 10 ms", async () => {
+test("callers that arrive while a query runs share one query, which begins when the running query ends", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // The time limit of 10 ms must not pass.
   try {
     const { find, queries } = heldLookup();

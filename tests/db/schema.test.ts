@@ -69,8 +69,8 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
 });
 
 /**
- * Compares the rows before and after the upgrade. Returns the tables that have no row after the upgrade. For each other
- * row of 0.1.0, returns the values that the most similar new row does not have.
+ * Compares the rows before and after the upgrade. Returns the tables that have no row after the upgrade. Compares each
+ * other row of 0.1.0 with the most similar new row, and returns the values that the new row lacks.
  */
 function lostValues(before: Dump, after: Dump): string[] {
   return [...before].flatMap(([table, rows]) => {

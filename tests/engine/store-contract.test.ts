@@ -36,7 +36,7 @@ function memorySubject(): Promise<Subject> {
     testGuards: {
       lamp_allows: (args) => {
         const { allow } = args as { allow: unknown };
-        // PostgreSQL cannot cast a value that is not a boolean, so this store refuses such a value, too.
+        // PostgreSQL refuses a value that is not a boolean, and so does this store.
         if (typeof allow !== "boolean") throw new CommitError("constraint", null);
         return allow;
       },

@@ -19,8 +19,8 @@ root_mib=1800
 # shellcheck source=tests/guest/disk.sh
 source "$here/disk.sh"
 
-# --- the system. debootstrap does not find python3-cffi-backend by itself, because cloud-init needs this package under
-# a virtual name.
+# --- the system. cloud-init needs python3-cffi-backend under a virtual name, so debootstrap does not find this package
+# by itself.
 system=$work/system
 debootstrap --variant=minbase \
   --include=linux-image-cloud-amd64,cloud-init,python3-cffi-backend,systemd-sysv,systemd-resolved,dbus,udev,openssh-server,iproute2,qemu-guest-agent \

@@ -17,7 +17,7 @@ export type Packages = {
 
 const VERSION = "1.2.3";
 const INSTALL = "sh install.sh";
-/** This line is replaced by a line without --now, because systemd does not run in the test and cannot start a unit. */
+/** The test removes --now from this line, because systemd does not run in the test and cannot start a unit. */
 const ENABLE = "systemctl enable --now";
 
 /**

@@ -118,8 +118,8 @@ async function bash(file: string, { folder, env, wrap }: Session): Promise<{ out
 }
 
 /**
- * Returns the variables of a session. They name the caller's home directory, which has Deno's cache, and a folder in
- * which the executables save their files.
+ * Returns the variables of a session. HOME is the caller's, because it has Deno's cache. The executables save their
+ * files in a folder below `folder`.
  */
 function inherited(folder: string): Record<string, string> {
   const { HOME = "", DENO_DIR = "" } = process.env;

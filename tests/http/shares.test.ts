@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { createShares } from "../../src/http/shares.ts";
 
-/** Returns a function that takes slots, by default of weight 1, and the list of evicted slots, such as `a0`. */
+/** Returns a function that takes slots, and the list of evicted slots, such as `a0`. The default weight is 1. */
 function shares(total_max: number, each_max: number) {
   const evicted: string[] = [];
   const all = createShares({ total_max, each_max });

@@ -82,7 +82,7 @@ test("a good clear-signed document is accepted, and the builder reads its signed
   ]);
 });
 
-test("a signature with SHA-256 by the RSA key is accepted, so the next test's signature is refused only for its SHA-1", async () => {
+test("a signature with SHA-256 by the RSA key is accepted", async () => {
   const signature = await detachedOf(GOOD, old);
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),
@@ -352,8 +352,7 @@ test("an older document of one architecture is not a rollback, because each arch
   const first = await readAll(NO_TRUST, [["NEW", "amd64"], ["NEW", "arm64"], ["OLD", "riscv64"]]);
   expect(Object.keys(first.documents)).toEqual(["amd64", "arm64", "riscv64"]);
   expect(await readAll(first, [["OLD", "riscv64"], ["NEW", "arm64"], ["NEW", "amd64"]])).toEqual(first);
-  // Each reading of a document is compared with its own series, even if the document was read before for another
-  // series.
+  // A document is compared with its own series, even if it was read before for another series.
   await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("rollback to an older document");
 });
 

@@ -50,7 +50,7 @@ test("a created instance boots, configures itself and accepts the tenant's key b
   id = await machine.create({ ssh_public_keys: [(await readFile(`${key}.pub`, "utf8")).trim()] });
   await ready(driver(), id);
   expect(consoleText(driver(), id)).toContain("network from seed");
-  // The driver of this test builds no routers, so the test itself is the tap's other end.
+  // The driver of this test builds no routers, so the test itself gives the tap the router's address.
   const namespace = confinementName(id);
   const { nics } = JSON.parse(await readFile(join(machine.folders.machine_dir, "vm", id, "vm.json"), "utf8"));
   await run(present("ip"), ["-n", namespace, "addr", "add", "10.0.1.1/24", "dev", tapName(nics[0].mac)]);

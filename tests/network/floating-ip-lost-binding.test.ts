@@ -62,7 +62,7 @@ describe("a floating IP that loses its old instance while it moves", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("is detached if the old node fails to release it, and no other node gets it before this node has released it", async () => {
+  test("is detached if the old node fails to release it, and no other node gets it before the old node has released it", async () => {
     await attached("lost-2");
     const moving = attach(f.db.nic.id);
     const release = await f.one.take();

@@ -1,5 +1,5 @@
-// Tests that a node that sends false claims learns nothing about other VPCs, and that nothing changes for other nodes.
-// Also tests that a node cannot get another node's underlay address.
+// Tests a node that sends false claims: it learns nothing about other VPCs, and nothing changes for other nodes. Also
+// tests that a node cannot get another node's underlay address.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { okOf } from "../support/control-plane.ts";

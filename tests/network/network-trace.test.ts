@@ -173,7 +173,7 @@ test("a packet to a floating IP of another instance continues at its node", asyn
   ]);
 });
 
-test("the answer names the node of a NIC that other nodes cannot reach because this node has no underlay address", async () => {
+test("the answer names the NIC's node if other nodes cannot reach this node because it has no underlay address", async () => {
   await f.node.alive();
   const { nic } = await f.placed({ ...f.node, underlay_address: "" }, "bare");
   await f.silence(f.node);

@@ -99,7 +99,7 @@ test("the address of an external subnet returns to the subnet, which cannot be d
   expect((await f.t.call("DELETE", path)).status).toBe(204);
 });
 
-test("an address that cannot be given back does not block others, and one that has a new owner or is free already stays as it is", async () => {
+test("an address that cannot be given back does not block others; an address that is free or has a new owner stays as it is", async () => {
   const body = {
     name: "again",
     nic_tag: "external",
@@ -120,7 +120,7 @@ test("an address that cannot be given back does not block others, and one that h
   await f.t.db.query("update pool_range set low = 8 where pool_id = $1", [`external:${network_id}:v4`]);
   expect(await free()).toEqual([{ low: 8, high: 12 }]);
   // The node is unknown, so the addresses stay reserved only for the time of the fence. One address is so far from the
-  // start of its pool that the difference is not a bigint. The last address is in no pool.
+  // start of its pool that the distance does not fit into a bigint. The last address is in no pool.
   await f.t.db.query(
     `insert into resting_address (address, vpc_id, leaving_cn_uuid, left_at)
      select a::inet, $1, gen_random_uuid(), berth_now() - make_interval(secs => $2)

@@ -198,7 +198,8 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     const rules = [rule({ direction: "inbound", action: "allow", protocol: "tcp" })];
     for (const name of ["a1", "a2", "a1"]) {
       await withA({ machines: at(name), rules });
-      // The test asks only once: without an announcement, the router would still send to the old node.
+      // The test asks only once. Without the new node's announcement, the router would send this packet to the old
+      // node.
       expect(await asksFromInternet(FLOATING.ipv4, INTERNET_HOST.ipv4)).toBe(`I am ${name} ${INTERNET_HOST.ipv4}`);
       expect(await asksFromInternet(FLOATING.ipv6, EXTERNAL_GATEWAY.ipv6)).toBe(
         `I am ${name} ${EXTERNAL_GATEWAY.ipv6}`,

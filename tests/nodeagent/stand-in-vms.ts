@@ -1,5 +1,5 @@
-// Opens the VMs of a node with the driver's own parts. Only QEMU is replaced: by a process that the agent takes for
-// QEMU, and by a monitor that answers as the test decides.
+// Opens the VMs of a node with the driver's own parts. Only QEMU is replaced: the agent takes another process for QEMU,
+// and the test decides what its monitor answers.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
@@ -72,7 +72,7 @@ export async function openStandInVms(path: string, driver: NetworkDriver = simul
     },
     startProcess: (id, file = "/dev/null") => {
       const opened = openSync(file, "r");
-      // The agent knows a QEMU by the UUID among its arguments, and by its user: here the user of the test.
+      // The agent recognizes QEMU by the UUID among its arguments, and by its user, which is here the user of the test.
       const argv = ["-c", "read line", "sh", "-uuid", id];
       processes.set(id, spawn("sh", argv, { stdio: ["pipe", "pipe", "pipe", opened] }));
       closeSync(opened);
@@ -81,7 +81,8 @@ export async function openStandInVms(path: string, driver: NetworkDriver = simul
       const monitor = await fakeMonitor((command) => {
         if (command.execute === "quit") end(id);
         const message = answer(command);
-        // Most tests have no interrupted copies, and do not answer the command by which the agent finds them.
+        // The agent looks for interrupted copies with this command. Most tests have no such copies and do not answer
+        // it.
         return command.execute !== "query-named-block-nodes" || hasList(message) ? message : { return: [] };
       });
       monitors.push(monitor);

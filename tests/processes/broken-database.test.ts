@@ -12,8 +12,8 @@ import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
 /**
- * The longest time with terminations. After TERMINATING_MS, they continue only until more than TERMINATED_MIN
- * connections are terminated and a request is acknowledged.
+ * The longest time with terminations. After TERMINATING_MS they end as soon as more than TERMINATED_MIN connections
+ * were terminated and a request was acknowledged.
  */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
@@ -54,8 +54,8 @@ function newLoad(): Load {
 }
 
 /**
- * Terminates connections under load. Ends with a period without terminations, in which clients learn the outcome of the
- * requests that they repeat.
+ * Terminates connections under load. Then waits for a time without terminations, so that clients learn the outcome of
+ * the requests that they repeat.
  */
 async function terminateUnder(load: Load): Promise<{ terminated: number; meanwhile: number }> {
   let terminated = 0;

@@ -16,7 +16,7 @@ export type LoadOptions = {
   /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** true: half of the requests are about silos, tenants, projects and VPCs; "only": all requests. */
+  /** True if half of the requests are about silos, tenants, projects and VPCs; "only" if all requests are. */
   readonly tenancy?: boolean | "only";
 };
 
@@ -97,7 +97,7 @@ export function approval(code: string): Intent {
   return { kind: "cn", event: "approve", path: "/v1/cn-approvals", body: { code } };
 }
 
-/** Chooses a node: in a third of the cases one of the first four, so that clients compete for them. */
+/** Chooses a node. In a third of the cases this is one of the first four nodes, so that clients compete for them. */
 function hotOrAny(known: readonly string[]): string {
   return Math.random() < 0.33 ? anyOf(known.slice(0, 4)) : anyOf(known);
 }

@@ -169,8 +169,8 @@ export async function inventoryAsked(client: AmqpClient): Promise<void> {
 }
 
 /**
- * Repeats `body` until it succeeds or PATIENCE has passed. The AMQP broker refuses a server UUID while another open
- * connection uses it, and the broker may notice the end of that connection late.
+ * Repeats `body` until it succeeds or PATIENCE has passed. The AMQP broker refuses a server UUID while an open
+ * connection uses it. The broker may notice late that this connection has ended.
  */
 export async function until<T>(body: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + PATIENCE.timeout;;) {

@@ -1,5 +1,5 @@
 // Defines a saga with every kind of step, on the lamps of tests/engine/probe.ts: two writes, a job, an allocation, and
-// a last write without an undo. Each step and each undo has a gate; when a test closes the gate, the step or undo is
+// a last write without an undo. Each step and each undo has a gate. If a test has closed the gate, the step or undo is
 // refused.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";

@@ -161,10 +161,7 @@ const UNAUDITED = [
   "POST /v1/agent/capacity",
 ];
 
-/**
- * Requests of this test that succeed without an effect: the deletion of a node that does not exist, a request for a
- * roster that does not exist, and dry runs.
- */
+/** Requests of this test that succeed without an effect, for example dry runs. */
 const WITHOUT_EFFECT = [
   "DELETE /v1/cns/{server_uuid}",
   "POST /v2/cn-boot-roster/converge",

@@ -1,5 +1,5 @@
-// Opens two servers on this machine for tests of outbound fetches: a target that no fetch may reach, which counts its
-// connections, and a server on another loopback address. A test allows fetches from the second server and decides its
+// Opens two servers on this machine for tests of outbound fetches. The first server counts its connections, because no
+// fetch may reach it. The second server has another loopback address: a test allows fetches from it and decides its
 // answers.
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";

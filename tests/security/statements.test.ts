@@ -1,6 +1,6 @@
-// Tests the statements that the database executes. The statements never contain values (S-27). The server executes the
-// same statements for unknown, used and expired claim codes (S-08), and the same statements for an unknown API key as
-// for a wrong secret (S-09). A repeated request changes nothing (S-15).
+// Tests the statements that the database executes. The statements never contain values (S-27). Unknown, used and
+// expired claim codes cause the same statements (S-08). An unknown API key causes the same statements as a wrong secret
+// (S-09). A repeated request changes nothing (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dumpTables } from "../support/dump.ts";
@@ -32,10 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => p.close());
 
-/**
- * Returns whether the server executes a statement in the background, possibly during a later request: the record of a
- * key's use, a notification, or a read of the settings.
- */
+/** Returns whether a statement belongs to background work, which may run during a later request. */
 const isDeferred = (statement: string) => /last_used_at|pg_notify|from "setting"/.test(statement);
 /** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {

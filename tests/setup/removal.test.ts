@@ -98,7 +98,7 @@ describe("a removal", () => {
     okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
     okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
     const [kept = "", dropped = ""] = run.macs;
-    // The node reports only one of its two ports. It also reports ports with which it did not enrol, and one of these
+    // The node reports only one of its two ports. It also reports ports with which it did not enrol. One of them
     // belongs to another node.
     const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
     await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);

@@ -1,5 +1,5 @@
-// Makes random draws from a seed. A draw by `chance` or `pick` depends only on the seed and the purpose, not on earlier
-// draws, so removing a command from a plan does not change the draws of the other commands.
+// Makes random draws from a seed. A draw by `chance` or `pick` depends only on the seed and the purpose. So if a
+// command is removed from a plan, the draws of the other commands stay the same.
 
 /** Returns a 32-bit hash of the text. */
 export function hash32(text: string, from = 0x811c9dc5): number {

@@ -1,7 +1,7 @@
 // INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. An acknowledged operation was
-// written to the log exactly once, before its answer, unless its message may succeed without a change. A refused
-// operation is not in the log. An operation without an answer is in the log at most once. A client sent the message of
-// every transition, except for the events in UNSENT. Exactly the transitions in AUDITED have an audit note.
+// written to the log exactly once, before its answer. Messages that may succeed without a change are the exception. A
+// refused operation is not in the log. An operation without an answer is in the log at most once. A client sent the
+// message of every transition, except for the events in UNSENT. Exactly the transitions in AUDITED have an audit note.
 import { actorKey, effectsOf, type Evidence } from "./evidence.ts";
 import type { Operation, StampedTransition } from "./journal.ts";
 import { AUDITED, UNSENT } from "./published.ts";

@@ -1,7 +1,7 @@
-// INV-1 and INV-3b: checks the answers to the messages of a burst. Each message gets its own answer: a guarded message
-// succeeds only if its own guard allows it, and its answer contains its own note. No answer shows a placeholder instead
-// of the value that the commit allocated. The budget's remaining amount equals its initial amount minus the draws and
-// plus the refunds in the stored answers.
+// INV-1 and INV-3b: checks the answers to the messages of a burst. A guarded message succeeds only if its own guard
+// allows it, and its answer contains its own note. No answer shows a placeholder instead of the value that the commit
+// allocated. The budget's remaining amount equals its initial amount minus the draws and plus the refunds in the stored
+// answers.
 import { NO_CURRENT } from "../engine/probe.ts";
 import { type Fault, type Message, refKey } from "../../actors/engine/types.ts";
 import type { Counters } from "./counters.ts";
@@ -76,8 +76,8 @@ function mayRefuse({ type, ...given }: Message, fault: Fault | null, states: Rea
 }
 
 /**
- * Returns the states that a lamp had during an operation. Reads the transitions and not the row versions, because a
- * unit applies several messages but writes the actor's row once.
+ * Returns the states that a lamp had during an operation. Reads the transitions: a unit that applies several messages
+ * writes the actor's row only once.
  */
 function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<string> {
   const end = operation.answered?.stamp ?? Infinity;
@@ -87,7 +87,10 @@ function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<str
   return new Set([before, ...during.map(({ to_state }) => to_state)]);
 }
 
-/** Returns the amount that an operation added to the budget, according to its stored answer; negative for a draw. */
+/**
+ * Returns the amount that an operation added to the budget, according to its stored answer. A draw has a negative
+ * amount.
+ */
 function givenBy(evidence: Evidence, { message, msg_id }: Operation): number {
   const stored = evidence.tables.seen.get(msg_id);
   if (stored === undefined || !("ok" in stored)) return 0;

@@ -117,7 +117,7 @@ function codeProblems(
   return step.at.getTime() >= expires_ms ? ["approved with an expired code"] : [];
 }
 
-/** Returns a text for each claim that a node still had just after it was disabled. */
+/** Returns a problem for each claim that a node still had after it was disabled. */
 function claimsLeft({ journal }: Evidence, { actor_id, applied }: StampedTransition): readonly string[] {
   return [...journal.rows].flatMap(([key, versions]) => {
     if (!key.startsWith("enrolment-claim:")) return [];
@@ -143,7 +143,10 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
   }
 }
 
-/** Checks that the answer shows the state that this message wrote, and the same role and key if it shows them. */
+/**
+ * Checks that the answer shows the state that this message wrote. If it shows a role and a key, they must be those of
+ * the state.
+ */
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;
   const answer = reply as Reply | null;

@@ -1,5 +1,5 @@
-// Checks a history. The log gives the order of events, so no search for a possible order is needed: each check goes
-// once through the log and verifies that the order is legal and agrees with the clients' requests and answers.
+// Checks a history. The log gives the order of events, so the checks need not search for a possible order. Each check
+// reads the log once, and verifies that its order is legal and agrees with the clients' requests and answers.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";

@@ -1,5 +1,5 @@
-// Decides which database faults hit the calls of one process. A call may be slow, fail, read stale rows, be refused as
-// busy, be lost before it takes effect, lose its answer, or take effect after it seemed lost.
+// Decides which database faults hit the calls of one process. For example, a call is slow, fails, reads stale rows,
+// loses its answer, or takes effect after it seemed lost.
 import type { Fate } from "../support/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
@@ -16,8 +16,8 @@ export function fateIn(environment: Environment): Fate {
 }
 
 /**
- * Returns the delay of a message to or from the database: usually at most the plan's `latency_ms`, but in 3 of 100
- * cases almost 500 ms.
+ * Returns the delay of a message to or from the database. It is at most the plan's `latency_ms`, but almost 500 ms in 3
+ * of 100 cases.
  */
 export function latencyMs(environment: Environment, purpose: string): number {
   const drawn = draw(environment, `latency ${purpose}`);

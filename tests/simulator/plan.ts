@@ -4,7 +4,7 @@ import type { EngineLimits } from "../../actors/engine/options.ts";
 import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
 import { stream } from "./chance.ts";
 
-/** A command of a plan. Its random draws depend on `id`, so they stay the same when other commands are removed. */
+/** A command of a plan. The random draws depend on `id`, so they stay the same when other commands are removed. */
 export type Command = { readonly id: number; readonly at_ms: number } & Action;
 
 export type Action =

@@ -5,7 +5,7 @@ export type Scheduler = ReturnType<typeof createScheduler>;
 
 type Entry = { readonly at_ms: number; readonly order: number; readonly run: () => void };
 
-/** The number of awaits after each entry: more than any code of the engine has in a row without a timer. */
+/** The number of awaits after each entry. The engine never has so many awaits in a row without a timer. */
 const TURNS = 24;
 
 /** @param start_ms the first moment, in milliseconds since 1970 */

@@ -17,10 +17,7 @@ const HOUR_S = 3_600;
 const DAY_S = 86_400;
 /** The offsets to which the clocks jump, in seconds. The first is longer than the time for which replies are stored. */
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
-/**
- * How long before the end of a limit the limit is checked, in seconds: longer than a slow machine needs between the
- * steps.
- */
+/** A limit is checked this many seconds before its end. A slow machine needs less time between the steps. */
 const BEFORE_S = 300;
 /** Long enough for the background work to end the objects that it considers expired. */
 const PASSES_MS = 2_500;
@@ -94,8 +91,8 @@ async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
 }
 
 /**
- * Lists transitions whose time is before `start` or in the future, by the database's clock, or whose message has an id
- * of an earlier day. The reply to such a message would be deleted too early.
+ * Lists transitions whose time is before `start` or in the future by the database's clock, and transitions whose
+ * message has an id of an earlier day. The reply to such a message would be deleted too early.
  */
 async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
   const { rows } = await db.query<{ event: string; at: Date }>(

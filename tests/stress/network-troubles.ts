@@ -72,8 +72,8 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
 
 /**
  * Cuts off each server in turn from the database while the server sends a commit, until the server answers 503. The
- * other server continues alone. The delayed data arrives when the network works again: after the server gave up, and
- * after its clients switched to the other server.
+ * other server continues alone. When the network works again, the delayed data arrives. By then the server has given
+ * up, and its clients use the other server.
  */
 async function cutOff({ site, load }: Scene): Promise<Happened> {
   const happened = { silences: 0, "chunks that arrived late": 0, "acknowledged alone": 0 };

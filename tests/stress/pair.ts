@@ -28,7 +28,10 @@ export type Pair<G> = {
   left(fixture: G): Promise<unknown>;
   /** Lists violations of rules that must hold after every order. */
   wrong?(fixture: G): Promise<readonly string[]>;
-  /** The results to compare: answers and final state together (default), each separately, or only the final state. */
+  /**
+   * "together" (default) compares answers and final state as one, "each" compares them separately, "left" compares only
+   * the final state.
+   */
   readonly compared?: "together" | "each" | "left";
 };
 

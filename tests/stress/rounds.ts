@@ -125,8 +125,8 @@ async function unverified(servers: Servers): Promise<string[]> {
 }
 
 /**
- * Returns a time for each acknowledged operation that lost its answer because of the kill: the time from the kill to
- * the acknowledgement by another server.
+ * Returns the times from the kill to the acknowledgement by another server, for the operations that lost their answer
+ * because of the kill.
  */
 function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): number[] {
   const held = operations.filter(({ attempts, outcome }) =>

@@ -34,7 +34,7 @@ export type MemoryTables = {
  */
 export type UniqueRule = { readonly name: string; readonly table: string; readonly columns: readonly string[] };
 
-/** Columns that a load of one kind joins from other tables, and a function that returns their values for a row. */
+/** The columns that a load of one kind joins from other tables. `from` returns their values for a row. */
 export type Joined = { readonly columns: readonly string[]; readonly from: (row: Row, tables: MemoryTables) => Row };
 
 /** The schema: kinds, unique constraints, joined columns. */

@@ -1,6 +1,6 @@
-// Finds the test files that use an optional program, directly or through a module, and the test files that start any
-// program themselves. `deno run -A tests/support/optional-users.ts` prints the paths of these files. `.ci/run` runs the
-// files again on a PATH without optional programs.
+// Finds the test files that use an optional program, directly or through a module. Also finds the test files that start
+// any program. `deno run -A tests/support/optional-users.ts` prints the paths of these files. `.ci/run` runs the files
+// again on a PATH without optional programs.
 import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";

@@ -15,7 +15,7 @@ const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
 /** The environment variable with the test run's own folder, which is deleted after the run. */
 export const RUN_PLACE = "TEST_DATABASE_FOLDERS";
-/** The age from which a folder is considered as left by a run that was killed: no run takes so long. */
+/** No run takes so long, so a folder of this age was left by a run that was killed. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function temporaryFolder(subject: string): Promise<TemporaryFolder> {

@@ -8,10 +8,13 @@ import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, makePortForward, type Objects, selectorsOf } from "../api/objects.ts";
 
-// Callers, on objects of tenant A. key: A's full key. read: A's read_only key. user: a logged-in user of A. admin:
-// another logged-in user of A, with the capability silo-admin. sibling: the full key of another tenant of the silo.
-// mate: a logged-in user of that tenant. root, rootread: the root operator's full and read_only keys. Each cell is the
-// status.
+// The columns are callers, and each cell is the status for an object of tenant A:
+// - key, read: A's full key and A's read_only key
+// - user: a logged-in user of A
+// - admin: another logged-in user of A, with the capability silo-admin
+// - sibling: the full key of another tenant of the silo
+// - mate: a logged-in user of that other tenant
+// - root, rootread: the root operator's full and read_only keys
 const TABLE = `
 route                                                                    key  read  user admin sibling  mate  root rootread
 GET /v1/silos/{silo_id}                                                  403   403   403   403   403   403   200   200

@@ -56,7 +56,7 @@ test("the generation at which a gateway was first seen without a node is known i
   expect(placed).toEqual(["c"]);
 });
 
-test("a gateway gets a node that its VPC uses in another network only if no other node is eligible", async () => {
+test("a node that serves the VPC in another network gets a gateway only if no other node is eligible", async () => {
   const of = async (nodes: readonly string[]) => {
     const hosts: string[] = [];
     const { pass } = createNatGatewayHosts({

@@ -16,8 +16,8 @@ const SOURCE = (suite: string, archive: string) =>
 /** The file system of Debian without Berth. It is kept for the next rack. */
 const ARCHIVE = join(BUILD_FOLDER, `debian-${SUITE}.tar`);
 /**
- * dpkg waits for the disk very often, so the file system is in memory during the installation if there is enough
- * memory.
+ * dpkg waits for the disk very often. So if there is enough memory, the file system is in memory during the
+ * installation.
  */
 const MEMORY_FOLDER = "/dev/shm";
 const ROOM_BYTES = 2 * 2 ** 30;

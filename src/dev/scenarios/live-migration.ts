@@ -16,7 +16,8 @@ export type Place = {
 
 const NODES = ["demo-node-2", "demo-node-3"] as const;
 /**
- * The maximum number of tries, and the pause between two tries, until a node is ready or a guest has written its line.
+ * The scenario checks this often whether a node is ready or a guest has written its line, with this pause between two
+ * checks.
  */
 const TRIES_MAX = 60;
 const PAUSE_MS = 500;

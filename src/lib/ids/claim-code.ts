@@ -20,8 +20,8 @@ export function claimCodeFromBytes(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a code that a person typed: removes white space and hyphens, and converts it to upper case. O, I, L and U are
- * rejected instead of being mapped to digits, because a wrong guess would use up an attempt.
+ * Parses a code that a person typed: removes white space and hyphens, and converts it to upper case. Rejects O, I, L
+ * and U. To replace them with digits would be a guess, and a wrong guess uses up an attempt.
  * @returns the six characters, or null (answer 400 with CLAIM_CODE_MESSAGE)
  */
 export function parseClaimCode(input: string): string | null {

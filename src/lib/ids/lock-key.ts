@@ -3,8 +3,11 @@
 // Only this file builds these names: with two different names for one record, two commits would not exclude each other.
 
 /**
- * The kinds of locks. Most lock names contain the record's id. These locks contain another text: "nic-tag" the tag's
- * name, "quota" and "image-uploads" the tenant's id, "claims" the node's id, "webhooks" the project's id.
+ * The kinds of locks. Most lock names contain the record's id. These locks contain another text:
+ * - "nic-tag": the tag's name
+ * - "quota" and "image-uploads": the tenant's id
+ * - "claims": the node's id
+ * - "webhooks": the project's id
  */
 export type LockedKind =
   | "claims"

@@ -6,10 +6,7 @@ export type Counter = Exclude<keyof MetricsSample, "at" | "memory_bytes">;
 /** A sample and the sample before it. The difference is the use in between. */
 export type Interval = { readonly from: MetricsSample; readonly to: MetricsSample };
 
-/**
- * Pairs each sample with the previous sample. The first sample has no sample before it, so it only begins the first
- * interval.
- */
+/** Pairs each sample with the previous sample. The first sample only begins the first interval. */
 export function intervalsOf(samples: readonly MetricsSample[]): readonly Interval[] {
   return samples.slice(1).map((to, index) => ({ from: samples[index]!, to }));
 }

@@ -27,8 +27,7 @@ export function bootClientFacts(client: Readonly<Record<string, unknown>>): Boot
     user_class: classText(user_class),
     guid: /^[0-9a-f]{32}$/.test(hex) ? hex : null,
     relay: typeof relay === "string" && parseIp(relay)?.family === 4 ? relay : null,
-    // A booter of an earlier release does not send this member: such a booter reports only machines for which it has a
-    // boot file.
+    // A booter of an earlier release does not send this member. It reports only machines for which it has a boot file.
     has_boot_file: has_boot_file !== false,
   };
 }

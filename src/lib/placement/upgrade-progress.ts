@@ -26,7 +26,7 @@ export type LabelUpgradeNext =
   | { readonly next: "end"; readonly result: LabelUpgradeResult };
 
 /**
- * Returns the nodes whose upgrades can begin, or the result when no upgrade is left to begin or to wait for. After an
+ * Returns the nodes whose upgrades can begin. Returns the result if no upgrade runs and none can begin. After an
  * upgrade has failed or was refused, no other upgrade begins. As with drains by label, two processes that read the
  * state at different times begin the same upgrades. No more than `max_unavailable` upgrades ever run at the same time.
  * @param refusals - The reasons of refused upgrades, by node.

@@ -1,5 +1,5 @@
-// Tests `apply` of a manifest with a route or subnet that conflicts with a record of the project: two routes have the
-// same destination, or the blocks of two subnets overlap.
+// Tests `apply` of a manifest that conflicts with a record of the project: two routes have the same destination, or the
+// blocks of two subnets overlap.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";

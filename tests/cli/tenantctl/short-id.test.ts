@@ -1,5 +1,5 @@
-// Tests that commands find a record by a prefix of its id, as a table on a terminal shows it, without the option for
-// the record's parent.
+// Tests that commands find a record by the short id that a table on a terminal shows. The option for the record's
+// parent is not needed.
 import { expect, test } from "vitest";
 import {
   DISK,

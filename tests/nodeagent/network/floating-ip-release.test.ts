@@ -133,7 +133,7 @@ describe("after a release, the node does not get the address back from a documen
   });
 });
 
-test("a release waits for another tenant's network after a restart only if the job of an older server does not name the VPC", async () => {
+test("after a restart, a release waits for another tenant's network only if the job does not name the VPC", async () => {
   const B: TestVpc = { ...A, vni: 4_097, machines: [machine("b1", "n1", { net: 1, host: 6, vpc: "b" })] };
   const trouble: { why: string | null } = { why: null };
   const before = await open(driverWith(trouble));

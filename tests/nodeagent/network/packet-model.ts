@@ -19,8 +19,8 @@ export type Verdict = "pass" | "drop";
 
 /**
  * A rule with a higher priority decides before a rule with a lower priority, and deny before allow at the same
- * priority. If no rule matches, an outbound packet passes, and an inbound packet passes if its source is in the VPC's
- * blocks.
+ * priority. If no rule matches, an outbound packet passes. An inbound packet then passes only if its source is in the
+ * VPC's blocks.
  */
 export function modelVerdict({ firewall_rules, blocks }: NetworkDocument, packet: Packet): Verdict {
   const matching = firewall_rules.filter((rule) => rule.direction === packet.direction && matches(rule, packet));
