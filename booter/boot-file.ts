@@ -17,8 +17,8 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
 }
 
 /**
- * Returns the origins of the other booters that this machine can reach: the booters in the machine's own network, and
- * the booters outside of this booter's networks.
+ * Returns the origins of the other booters that this machine can reach. These are all `peers` except those in another
+ * of this booter's networks.
  */
 export function peersFor({ segment, ur }: Pick<BooterConfig, "segment" | "ur">, address: string): readonly string[] {
   const server = serverFor({ segment }, address);

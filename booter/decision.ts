@@ -5,8 +5,8 @@ import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
 /**
- * The kinds of DHCP clients: iPXE, three kinds of firmware, a machine of an architecture without a boot program, and a
- * client that does not netboot.
+ * The kinds of DHCP clients. `foreign` is a machine of an architecture without a boot program. `plain` is a client that
+ * does not netboot.
  */
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];

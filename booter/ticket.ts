@@ -1,8 +1,8 @@
 // Creates and checks the ticket in the URL of a boot script. A ticket contains the machine's MAC address, its IP
 // address, the expiry time and the xid of its DISCOVER, with an HMAC. A ticket is valid only from that IP address,
-// until the machine's next DISCOVER, for at most ten minutes. The script is served once (script-uses.ts), and so is the
-// archive of a machine that boots a Linux node image, because both can contain secrets. networking.json contains no
-// secret and can be fetched any number of times.
+// until the machine's next DISCOVER, for at most ten minutes. The script can contain secrets, so it is served once
+// (script-uses.ts). The same holds for the archive of a machine that boots a Linux node image. networking.json contains
+// no secret and can be fetched any number of times.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { ipv4Number, ipv4Text } from "./ipv4.ts";

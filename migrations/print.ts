@@ -1,6 +1,6 @@
-// `deno task schema`: prints the functions of print-functions.ts, and then the schema that the migrations and functions
-// of this folder produce into schema.sql, as SQL that an empty database accepts. tests/db/schema.test.ts fails when a
-// migrated database differs from it.
+// `deno task schema` first prints the functions of print-functions.ts. Then it prints into schema.sql the schema that
+// the migrations and functions of this folder produce, as SQL that an empty database accepts. tests/db/schema.test.ts
+// fails when a migrated database differs from it.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

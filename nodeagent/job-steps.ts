@@ -158,7 +158,7 @@ async function replaceBootDisk(context: JobContext): Promise<void> {
   await agent.driver.vms.rebuild(instanceOf(job), disk);
 }
 
-/** Boots a rebuilt VM, unless its instance was stopped. */
+/** Boots a rebuilt VM if its instance was not stopped. */
 async function bootIfWanted(context: JobContext): Promise<void> {
   if (context.job.kind["boot"] === true) await bootAsRecorded(context);
 }
@@ -286,7 +286,7 @@ function newDiskOf(job: Job): NewDisk {
   return { id: diskOf(job), name: text(job, "name"), size_bytes: wholeNumber(job, "size_bytes") };
 }
 
-/** Runs the undo of a job on a data disk, unless the disk no longer exists. */
+/** Runs the undo of a job on a data disk, if the disk still exists. */
 async function unlessGone({ vms }: Driver, job: Job, undo: () => Promise<void>): Promise<void> {
   if (vms.disksOf(instanceOf(job)).some(({ id }) => id === diskOf(job))) await undo();
 }

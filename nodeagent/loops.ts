@@ -204,8 +204,8 @@ function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
 }
 
 /**
- * Returns the memory reservoir. Replaces a percent below 0 by 0 and above 1 by 1, because the server does not check
- * this range (docs/nodes.md, "Memory reservoir"). Throws if the percent is not a number.
+ * Returns the memory reservoir. Limits a percent to the range from 0 to 1, because the server does not check it
+ * (docs/nodes.md, "Memory reservoir"). Throws if the percent is not a number.
  */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,

@@ -188,9 +188,9 @@ function retire(
 }
 
 /**
- * Removes the assigned image of an enrolled record. The next enrolment assigns the policy's image, unless an operator
- * assigns another image before then. In any other state only an operator can have assigned the image, so the record
- * keeps the image.
+ * Removes the assigned image of an enrolled record. The next enrolment assigns the policy's image if no operator has
+ * assigned another image by then. In any other state only an operator can have assigned the image, so the record keeps
+ * the image.
  */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;

@@ -1,5 +1,5 @@
-// The store port: the engine's only access to the database. src/db/store.ts implements it on PostgreSQL,
-// tests/support/memory-store.ts in memory; one contract suite tests both.
+// The store port: the engine's only access to the database. src/db/store.ts implements it on PostgreSQL, and
+// tests/support/memory-store.ts in memory. One contract suite tests both.
 import type { CallCondition } from "./conditions.ts";
 import type { ActorRef, Fault, Json, Message } from "./types.ts";
 

@@ -1,5 +1,5 @@
 // The functions of this file have no side effects. They return the reply to a DHCP packet and its destination, or the
-// reason for no reply. The booter sends no NAK and has no address pool: the address comes from the boot record, and a
+// reason for no reply. The booter has no address pool: the address comes from the boot record. It sends no NAK. A
 // client that is not explicitly allowed gets no answer.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { type BootSettings, decide, type Decision, type Silence } from "../decision.ts";

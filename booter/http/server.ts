@@ -147,8 +147,8 @@ async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnsw
 }
 
 /**
- * Sends a file with at most one part in memory. If the file became shorter after its length was announced, the client
- * waits for the missing bytes until the server closes the idle connection, after IDLE_SOCKET_MS.
+ * Sends a file with at most one part in memory. A file may become shorter after its length was announced. Then the
+ * client waits for the missing bytes until the server closes the idle connection after IDLE_SOCKET_MS.
  */
 async function stream(file: Readable, res: ServerResponse, stalled_ms: number): Promise<void> {
   try {

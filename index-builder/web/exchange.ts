@@ -1,6 +1,6 @@
 // Defines the interface for one request and its response, after redirects. It has two implementations: live.ts sends
-// requests to the internet, and recorded.ts answers from responses that recorder.ts has recorded. web.ts maps statuses
-// to faults for both, so that a test with recorded responses runs the same code as a real build.
+// requests to the internet, and recorded.ts answers from responses that recorder.ts has recorded. web.ts maps the
+// statuses of both to faults. So a test with recorded responses runs the same code as a real build.
 
 export type Request = {
   readonly method: "GET" | "HEAD";

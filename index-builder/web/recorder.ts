@@ -44,8 +44,7 @@ async function keep(folder: string, request: Request, answer: Answer): Promise<R
 }
 
 /**
- * Returns the file name of a body: a readable part and a hash, because URLs may differ only in characters that the
- * readable part drops.
+ * Returns the file name of a body: a readable part and a hash. The readable part alone may be the same for two URLs.
  */
 function bodyName(url: string): string {
   const plain = url.replace(/^https?:\/\//, "").replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);

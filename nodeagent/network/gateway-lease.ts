@@ -1,6 +1,7 @@
 // Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). An answered poll
-// renews the lease, except the first one after a silence of NAT_GATEWAY_SILENCE_S. The kernel removes the public
-// addresses of the gateways at the end of the lease, so the gateways also stop if the agent does not run.
+// renews the lease. Only the first answered poll after a silence of NAT_GATEWAY_SILENCE_S does not renew it. The kernel
+// removes the public addresses of the gateways at the end of the lease, so the gateways also stop if the agent does not
+// run.
 import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 

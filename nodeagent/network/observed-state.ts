@@ -167,8 +167,8 @@ type PrintedLink = {
 };
 
 /**
- * Returns the VLAN of the external network's device among the links that `ip -j -d link` prints: null if the device has
- * no VLAN, undefined if there is no device.
+ * Returns the VLAN of the external network's device, from the output of `ip -j -d link`. Returns null if the device has
+ * no VLAN, and undefined if there is no device.
  */
 export function vlanOf(printed: string): number | null | undefined {
   const device = list<PrintedLink>(printed).find(({ ifname }) => ifname === EXTERNAL_DEVICE);

@@ -100,7 +100,7 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   return { create, attach, detach, remove };
 }
 
-/** Adds a disk to a running guest, unless the guest has it. */
+/** Adds a disk to a running guest, if the guest does not have it. */
 async function plug(qmp: Qmp, disk_id: string, file: string): Promise<void> {
   const { device, node, file_node } = dataNames(disk_id);
   const devices = await qmp.execute("qom-list", { path: DEVICES });

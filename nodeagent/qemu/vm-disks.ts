@@ -83,8 +83,8 @@ export async function copyDisk({ from, to, uid, signal }: Copy, size_bytes: numb
 }
 
 /**
- * Writes the content of a disk to the compressed file of an image, unless that file exists. No QEMU may use the disk.
- * `to` appears only when it is complete and on disk.
+ * Writes the content of a disk to the compressed file of an image, if that file does not exist. No QEMU may use the
+ * disk. `to` appears only when it is complete and on disk.
  */
 export async function exportDisk({ from, to, uid, signal }: Copy): Promise<void> {
   if (await exists(to)) return;

@@ -93,8 +93,8 @@ export const AGENT_POLLS_PER_LEASE = 3;
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 /**
- * The number of transitions that the doctor checks, newest first, unless the request is for all. A busy site makes this
- * many in about a minute, and the doctor checks them in less than 100 ms.
+ * By default, the doctor checks this many transitions, newest first. A busy site makes this many in about a minute, and
+ * the doctor checks them in less than 100 ms.
  */
 export const DOCTOR_LOG_ROWS = 10_000;
 /**
@@ -405,7 +405,7 @@ export const CPU_UNITS_PER_VCPU = 100;
 export const OVERPROVISION_CPU = 4;
 export const OVERPROVISION_RAM = 1;
 export const OVERPROVISION_DISK = 1;
-/** Seconds after which a job fails, unless its lease is renewed before. */
+/** Seconds without a renewal of its lease after which a job fails. */
 export const JOB_LEASE_S = 600;
 /** Labels of one object, and the characters of a label's key or value. */
 export const LABELS_MAX = 32;

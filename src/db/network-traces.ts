@@ -41,7 +41,7 @@ export async function listQuestions(db: Db, server_uuid: string): Promise<TraceQ
   return rows.map(({ question }) => question);
 }
 
-/** Stores a node's answer. Returns false unless the question is open and was for this node. */
+/** Stores a node's answer. Returns false if the question is not open or was for another node. */
 export async function storeTraceAnswer(db: Db, server_uuid: string, answer: TraceAnswer): Promise<boolean> {
   const { rows } = await db.query(
     "update network_trace set answer = $3::jsonb where id = $1 and server_uuid = $2 and answer is null returning id",

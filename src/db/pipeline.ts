@@ -15,8 +15,8 @@ type Statement = { readonly name?: string; readonly text: string; readonly value
 
 export type Pipeline = {
   /**
-   * Runs a statement. Prepares it at its first use, unless `prepares` is false or PREPARED_MAX statements are prepared
-   * already. Rejects with the same errors as the pool; the connection stays usable after SQL errors.
+   * Runs a statement. If `prepares` is true and fewer than PREPARED_MAX statements are prepared, prepares it at its
+   * first use. Rejects with the same errors as the pool; the connection stays usable after SQL errors.
    */
   query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
   /** Number of statements that were sent and not answered. */

@@ -27,8 +27,8 @@ const SAFE = /^[\w:.-]+$/;
 export function longTextArray(values: readonly (string | null)[]): Buffer {
   if (values.length === 0) return Buffer.from(int32s(0, 0, TEXT_OID));
   // The format: number of dimensions, null flag, element type, number of elements, lower bound; then for each element
-  // its length and its bytes. All texts are encoded in one call, with 4 bytes (ROOM) before each for its length,
-  // because each call of the encoder is expensive.
+  // its length and its bytes. Each call of the encoder is expensive, so one call encodes all texts. Before each text, 4
+  // bytes (ROOM) are left for its length.
   const header = int32s(1, values.includes(null) ? 1 : 0, TEXT_OID, values.length, 1);
   const texts = ROOM + values.map((value) => value ?? "").join(ROOM);
   const bytes = Buffer.byteLength(texts);

@@ -1,5 +1,5 @@
-// Runs a server on loopback that has two parts: an image index with one small image, and a vendor's files, which are
-// the image and its checksum list. `opsctl image import` reads the index, and a node fetches the image.
+// Runs a server on loopback. It serves an image index with one small image, and the vendor's files: the image and its
+// checksum list. `opsctl image import` reads the index, and a node fetches the image.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -39,7 +39,7 @@ const DESCRIPTIONS = {
 export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
 /**
- * The error statuses of every route, unless the route's `x-never` lists them. They come from the shell, from the
+ * The error statuses of every route. `x-never` of a route removes a status. They come from the shell, from the
  * authorization with its rate limit, and from failures.
  */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];

@@ -5,7 +5,7 @@ import { CONSOLE_PING_MS } from "../contract/limits.ts";
 export type SocketListener = {
   readonly onData: (bytes: Uint8Array) => void;
   readonly onText: (text: string) => void;
-  /** Called once, in whatever way the socket ends. */
+  /** Called once, when the socket has ended for any reason. */
   readonly onClose: () => void;
 };
 

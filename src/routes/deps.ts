@@ -260,7 +260,7 @@ export type NetworkPorts = {
   ask(server_uuid: string, question: TraceQuestion): Promise<boolean>;
   /** Ends a trace whose answer no request needs. */
   unask(trace_id: string): Promise<void>;
-  /** Stores a node's answer to a trace. Returns false unless the trace is open and was sent to this node. */
+  /** Stores a node's answer to a trace. Returns false if the trace is not open or was sent to another node. */
   answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
   /**
    * Returns the nodes of a VPC with their underlay addresses, its NICs and its generation; null if the VPC does not

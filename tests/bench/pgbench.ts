@@ -46,7 +46,7 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
 }
 
 /**
- * Changes the role of one node repeatedly for a time, as a simple server would: each message is a transaction of its
+ * Changes the role of one node repeatedly for a time, as a simple server would. Each message is a transaction of its
  * own, which locks, changes and logs. Returns the transactions per second, or null if pgbench is not installed.
  */
 export async function runBusyRow({ url, id, clients }: BusyRow, seconds: number): Promise<number | null> {

@@ -1,6 +1,6 @@
-// Checks that two reads use indexes, because every server repeats them: the search for expired API keys once a minute,
-// and, while a node is drained, the reads of the migrations from this node once a second. Also checks the guards that
-// read migrations, because migrations are kept forever.
+// Checks that two reads use indexes, because every server repeats them. Once a minute, it searches for expired API
+// keys. While a node is drained, it reads the migrations from this node once a second. Also checks the guards that read
+// migrations, because migrations are kept forever.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";

@@ -1,6 +1,8 @@
-// Runs the same tests for three stores: the in-memory store, the PostgreSQL store with the statements that `deno task
-// schema` printed, and the PostgreSQL store that composes its statements in SQL. All these stores must behave in the
-// way that the engine requires.
+// Runs the same tests for three stores:
+// - the in-memory store
+// - the PostgreSQL store with the statements that `deno task schema` printed
+// - the PostgreSQL store that composes its statements in SQL
+// All these stores must behave in the way that the engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";

@@ -1,5 +1,5 @@
-// Reads the lists of a large site with the compiled opsctl, from a server that has the permissions of `task start`: a
-// search for objects of one kind, the users of one tenant, and usage that takes several pages.
+// Reads lists of a large site with the compiled opsctl: a search for objects of one kind, the users of one tenant, and
+// usage that takes several pages. The server has the permissions of `task start`.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { openClient } from "../../src/db/pool.ts";

@@ -147,7 +147,7 @@ export function machinesAt(site: NetbootSite) {
   };
 }
 
-/** Returns the parts of iPXE's DISCOVER, with the GUID as option 97 unless the GUID is null. */
+/** Returns the parts of iPXE's DISCOVER. A GUID that is not null becomes option 97. */
 export function discoverOf(mac: string, guid: Uint8Array | null) {
   const asked = discover(mac);
   return guid === null ? asked : { ...asked, options: [...asked.options, [97, guid] as const] };

@@ -1,5 +1,5 @@
-// Tests races at two servers: for a claim code, which only one caller may approve, and for the limited number of
-// approvals of an auto-approve window.
+// Tests two races at two servers. Only one caller may approve a claim code. An auto-approve window permits a limited
+// number of approvals.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";

@@ -1,7 +1,7 @@
 // Tests servers and node agents whose wall clocks are wrong and jump by an hour or days, forward and back. Every time
-// limit ends by the database's clock, neither earlier nor later. Transitions have the database's time. Agents work like
-// agents with a correct clock. Jumps of the servers' clocks under load lose no acknowledged operation
-// (docs/reliability.md, R-10). deno run -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
+// limit ends exactly by the database's clock. Transitions have the database's time. Agents work like agents with a
+// correct clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10).
+// deno run -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";

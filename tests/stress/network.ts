@@ -1,8 +1,11 @@
-// Tests two real servers with a failing network to their database. The faults are: connections cut at every place of a
-// commit or in the middle of a message, a slow network, a server that is cut off and whose data arrives late, and
-// half-open connections. Clients record their answers during each fault. After each fault, both servers serve again and
-// every invariant holds (docs/reliability.md, R-01, R-03, R-05, R-07). deno run -A tests/stress/network.ts [--rounds N]
-// [--only FAULT]
+// Tests two real servers with a failing network to their database. The faults are:
+// - connections that are cut at every place of a commit, or in the middle of a message
+// - a slow network
+// - a server that is cut off and whose data arrives late
+// - half-open connections
+// Clients record their answers during each fault. After each fault, both servers serve again and every invariant holds
+// (docs/reliability.md, R-01, R-03, R-05, R-07).
+// `deno run -A tests/stress/network.ts [--rounds N] [--only FAULT]`
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";

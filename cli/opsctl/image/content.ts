@@ -37,8 +37,8 @@ export type Wanted = {
 };
 
 /**
- * Returns the facts of an image. Throws a Failure if the image cannot be verified, or if only a download would give a
- * fact and the operator did not allow a download.
+ * Returns the facts of an image. Throws a Failure if the image cannot be verified. Also throws a Failure if a fact
+ * needs a download that the operator did not allow.
  */
 export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
   const { source, artifact, policy, download, content_bytes } = wanted;
@@ -86,8 +86,8 @@ async function fetched(
 }
 
 /**
- * Throws a Failure unless the vendor lists the digest, or the index lists it and the operator passed --trust-index.
- * Trust in the index alone needs an explicit option, because every tenant may run an imported image.
+ * Throws a Failure if only the index lists the digest and the operator did not pass --trust-index, or if nobody lists
+ * it. Trust in the index alone needs an explicit option, because every tenant may run an imported image.
  */
 function requireVendor({ traced }: Proof, { trust_index }: TrustPolicy): void {
   if (traced === "vendor" || (traced === "index" && trust_index)) return;

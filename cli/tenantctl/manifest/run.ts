@@ -76,8 +76,8 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
 }
 
 /**
- * Deletes the record and creates it with the new values. If the creation fails, creates the old record again, except
- * after an interrupt, and throws the error.
+ * Deletes the record and creates it with the new values. If the creation fails, creates the old record again and throws
+ * the error. After an interrupt, only throws the error.
  */
 async function replace(run: Run, { entry, existing }: Step & { kind: "replace" }): Promise<void> {
   await removeRecord(run, existing);

@@ -30,7 +30,9 @@ export function lockKey(kind: LockedKind, id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Returns the lock of the object's project, or of its tenant if it has no project; null if it has neither. */
+/**
+ * Returns the lock of the object's project. Without a project, returns the lock of its tenant; without a tenant, null.
+ */
 export function parentKey(
   of: { readonly tenant_id: string | null; readonly project_id: string | null },
 ): string | null {

@@ -80,10 +80,11 @@ export function whyHostless({ name, public_address, nic_tag, leaves, failed }: H
 }
 
 /**
- * Returns true only if no node can still run the gateway. This is certain if the gateway never had a node, or if its
- * last node is fenced or has no document of the VPC. It is also certain if the last node has applied the generation
- * `without` or a later one: these documents assign the gateway to no node. src/db/resting-addresses.ts has the same
- * condition in SQL.
+ * Returns true only if no node can still run the gateway. This is certain in these cases:
+ * - The gateway never had a node.
+ * - The last node is fenced, or has no document of the VPC.
+ * - The last node has applied the generation `without` or a later one. These documents assign the gateway to no node.
+ * src/db/resting-addresses.ts has the same conditions in SQL.
  */
 export function isOff({ left_at, is_fenced, applied_generation }: Homeless, without: number): boolean {
   return left_at === null || is_fenced || applied_generation === null || applied_generation >= without;

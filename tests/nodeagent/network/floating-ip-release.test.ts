@@ -95,7 +95,7 @@ describe("an address counts as released only when a document without it has been
 describe("after a release, the node does not get the address back from a document that was on its way", () => {
   const bare = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: ["203.0.113.8"] })) };
 
-  test("because documents of a poll from before the end of the release are ignored, unless they lack the address", async () => {
+  test("because documents with the address are ignored if their poll began before the end of the release", async () => {
     let now_ms = 10;
     const driver = driverWith({ why: null });
     const network = await open(driver, 1_000, { monotonicMs: () => now_ms });
