@@ -220,7 +220,8 @@ export function createEngine(options: EngineOptions) {
     if (constraint === null) return null;
     const written = choices.flatMap((choice) => choice.rows);
     const named = [...behaviors.values()].filter((each) => each.constraints?.[constraint] !== undefined);
-    // Both kinds that a foreign key connects may have a text for it. The text of the written row's kind has priority.
+    // A foreign key connects two kinds, and both may have a text for it. The text of the written row's kind has
+    // priority.
     const behavior = named.find(({ kind }) => written.some(({ ref }) => ref.kind === kind)) ?? named[0];
     const found = behavior?.constraints?.[constraint];
     if (found === undefined) return null;

@@ -11,10 +11,11 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 };
 
 /**
- * Whether a report was stored, or why not. `unknown`: the VPC's document was not offered to the node. `older`: the node
- * has reported a later generation, or an outcome of this generation. `ahead`: the VPC has no such generation yet.
- * `generation` is the VPC's newest generation if the verdict is `ahead`; otherwise the generation that was stored
- * before, or 0.
+ * Whether a report was stored, or why not:
+ * - `unknown`: the VPC's document was not offered to the node.
+ * - `older`: the node has reported a later generation, or an outcome of this generation.
+ * - `ahead`: the VPC has no such generation yet. Then `generation` is the VPC's newest generation.
+ * Otherwise `generation` is the generation that was stored before, or 0.
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 
