@@ -5,7 +5,7 @@ export type Fields = Readonly<Record<string, string>>;
 
 type Term = { readonly field: string | null; readonly word: string; readonly isExcluded: boolean };
 
-/** A shorter word is not searched in the ids of rows: a UUID contains many words such as `db` by chance. */
+/** Shorter words are not searched in ids, because a UUID contains many words such as `db` by chance. */
 const ID_WORD_CHARS_MIN = 8;
 
 /**
@@ -20,7 +20,7 @@ export function filterOf(text: string): (fields: Fields, id?: string) => boolean
 /** The parts of a text; a lone `-` is no part. */
 const partsOf = (text: string): string[] => text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-");
 
-/** Whether a part has no `-` in front of it and names none of these fields, so that a server can search for it. */
+/** Whether a server can search for a part: the part has no `-` in front and names none of these fields. */
 function isForServer(part: string, fields: readonly string[]): boolean {
   const { field, isExcluded } = termOf(part);
   return !isExcluded && (field === null || !fields.includes(field));
@@ -32,9 +32,9 @@ export function serverWords(text: string, fields: readonly string[]): string {
 }
 
 /**
- * Splits a text for a server that searches for one word. `word` is the only word without a field and without a `-`.
- * `word` is empty if there is no such word. It is also empty if there are several, because one of them may be in a
- * column that the server does not search. The page must search its rows for `rest`.
+ * Splits a text for a server that searches for one word. `word` is the only word of the text that a server can search
+ * for. If there is no such word, `word` is empty. If there are several, `word` is also empty, because one of them may
+ * be in a column that the server does not search. The page must search its rows for `rest`.
  */
 export function serverWord(
   text: string,

@@ -34,7 +34,7 @@ const FORMS: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 const UUID = [/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "a UUID"] as const;
 
-/** A parameter that cannot name an object: its value, and the form that it does not have, such as "a UUID". */
+/** A parameter that cannot name an object: its value, and the form that it should have, such as "a UUID". */
 export type Malformed = { readonly value: string; readonly form: string };
 
 /** Returns the first malformed parameter of a path; null if all parameters are well formed. */

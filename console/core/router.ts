@@ -19,7 +19,7 @@ function pathOf(address: string): string {
 /** The questions before the user leaves the page, by the owner of the unsaved input. */
 const leaveQuestions = new Map<string, string>();
 
-/** Sets the question of an owner of unsaved input, such as a form; null if the owner no longer has such input. */
+/** Sets the question for a form or another owner of unsaved input. Null removes the question. */
 export function askBeforeLeaving(owner: string, question: string | null): void {
   if (question === null) leaveQuestions.delete(owner);
   else leaveQuestions.set(owner, question);

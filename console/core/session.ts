@@ -9,9 +9,12 @@ import { store } from "./store.ts";
 import { say } from "./toast.ts";
 
 /**
- * "checking": before the first answer. "out": no session. "in": a session. "ended": the session ended while the page
- * was in use, so the page stays visible under the sign-in form. "other": another user signed in while the page was in
- * use, so the page is closed. "unreachable": the server did not answer, or cannot say now who the caller is.
+ * - "checking": before the first answer.
+ * - "out": no session.
+ * - "in": a session.
+ * - "ended": the session ended while the page was in use. The page stays visible under the sign-in form.
+ * - "other": another user signed in while the page was in use. The page is closed.
+ * - "unreachable": the server did not answer, or cannot say now who the caller is.
  */
 export type SessionState = "checking" | "out" | "in" | "ended" | "other" | "unreachable";
 export const session = signal<SessionState>("checking");
@@ -82,8 +85,8 @@ function enter(who: Whoami): void {
 }
 
 /**
- * Ends the session at the server and in this page. If the server did not end the session, the page stays as it is and
- * shows a message, because only the server can remove the cookie.
+ * Ends the session at the server and in this page. Only the server can remove the cookie. So if the server did not end
+ * the session, the page stays as it is and shows a message.
  */
 export async function signOut(): Promise<void> {
   try {
@@ -125,12 +128,14 @@ export function writersOnly(): string | null {
     : fullScopeOnly();
 }
 
-/** Returns why the caller may not act on instances as an operator or in a tenant; null if the caller may. */
+/**
+ * Returns why the caller may not change instances, as an operator or as a member of the tenant; null if the caller may.
+ */
 export function operatorsAndWriters(): string | null {
   return needs("system-operate") === null ? null : writersOnly();
 }
 
-/** Returns why the caller's key permits no change; null if the key permits changes, or if there is no key. */
+/** Returns why the caller's key permits no changes; null if the key permits them, or if the caller has no key. */
 export function fullScopeOnly(): string | null {
   const scope = me.value?.scope ?? null;
   return scope === null || scope === "full" ? null : `A key with the scope ${scope} may not do this`;

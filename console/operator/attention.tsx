@@ -45,7 +45,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
   const failed = useQuery(FAILED);
   const waiting = (pending.data ?? []).flatMap((node) => node.claims.map((claim) => ({ node, claim })));
   const setups = setup.data ?? [];
-  // A node that waits for approval or setup has no second row for its problem: its first row also shows the problem.
+  // The row of a node that waits for approval or setup also shows the node's problem, so the node has no second row.
   const isWaiting = new Set([...waiting.map(({ node }) => node), ...setups].map(({ server_uuid }) => server_uuid));
   const withProblem = (troubled.data ?? []).filter(({ problem }) => problem !== null);
   const problems = withProblem.filter(({ server_uuid }) => !isWaiting.has(server_uuid));

@@ -33,8 +33,8 @@ async function tenantsOf({ id, name }: Silo, signal: AbortSignal): Promise<Tenan
 const REST_MS = 200;
 
 /**
- * The tenants of the first silos, with the names of the silos. If there are more silos, a word selects the silos: those
- * with the word in their name, and those with a tenant that the server finds.
+ * The tenants of the first silos, with the names of the silos. If the site has more silos, `word` selects the silos:
+ * those with the word in their name, and those that have a tenant that the server finds.
  */
 export function tenantsQuery(word = ""): Query<TenantRow[]> {
   return {
