@@ -1,9 +1,6 @@
 // The states of a compute node (docs/nodes.md, "States"). In the table, each row is a message and each column is a
-// state. The cells are in the other files of this folder:
-// - registration.ts: the claim-code path
-// - announce.ts, setup.ts and handover.ts: the netboot path
-// - retirement.ts: disable, reset and remove
-// - drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts
+// state. registration.ts has the cells of the claim-code path. announce.ts, setup.ts and handover.ts have the cells of
+// the netboot path. The cells of disable, reset and remove are in retirement.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";

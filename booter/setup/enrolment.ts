@@ -42,7 +42,7 @@ export type Enrolment = AmqpListener & {
    * - The configuration has no [ur.setup].
    * - The caller is not the run's machine.
    * - The run has already sent a report.
-   * - The setup was approved again, or the script was sent again with another token.
+   * - The setup was approved again, or the script was repeated with another token.
    */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;

@@ -97,8 +97,9 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. If there is none, begins to open another connection, up
-   * to the limit, and returns the least crowded open connection. If no connection is open, returns one that is opening.
+   * Returns the first connection that is open and not crowded. If all are crowded, begins to open another connection,
+   * up to the limit, and returns the least crowded open connection. If no connection is open, returns one that is
+   * opening.
    */
   function choose(): Line {
     let best: Line | undefined;

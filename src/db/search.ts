@@ -10,7 +10,7 @@ import type { DbClient } from "./pool.ts";
  * - 0: the text is its id. Tenants choose names, so a name that is an id must not hide the object with this id.
  * - 1: the text is its whole name, address or serial number.
  * - 2: its name begins with the text, or it is an operation, a job or a claim code.
- * - 3: any other hit.
+ * - 3: every other hit.
  */
 const rankOf = (name: string, or_exact = "", id = "id") =>
   `case when ${id} = $5 and ${id} = $6 then 0 when lower(${name}) = $8 ${or_exact} then 1

@@ -56,7 +56,7 @@ async function untilSettled(
   }
 }
 
-/** Returns the kind of the instance's operation that is in progress; null if there is none, or if it is stuck. */
+/** Returns the kind of the instance's operation that is in progress; null without one, or if it is stuck. */
 async function operationOf(io: TenantIo, resource_id: string): Promise<string | null> {
   const query = { resource_scope: "instance", resource_id };
   const newest_first = await io.get<readonly OperationSummary[]>("/v1/operations", query);
