@@ -56,19 +56,19 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
 export type NamedInstance = Instance & Partial<SystemInstance>;
 
 /**
- * Finds an instance of any tenant, with the fields of the list. For a UUID and output for programs, reads only the
- * instance, because the list searches all instances.
+ * Finds an instance of any tenant, with the fields of the list. For a UUID, first reads the instance, and then, unless
+ * the output is for programs, searches only the instances of its node. Any other search reads all instances.
  */
 export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {
   if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);
   const instance = await findInstance(io, name);
   if (io.json) return instance;
-  const listed = (await matching(io, instance.id)).find(({ id }) => id === instance.id);
+  const listed = (await matching(io, instance.id, instance.host_cn_uuid)).find(({ id }) => id === instance.id);
   return { ...listed, ...instance };
 }
 
-function matching(io: Io, name: string): Promise<SystemInstance[]> {
-  return io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name });
+function matching(io: Io, name: string, cn: string | null = null): Promise<SystemInstance[]> {
+  return io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name, cn: cn ?? undefined });
 }
 
 /** Returns the UUID of an instance of any tenant. A complete UUID needs no request. */

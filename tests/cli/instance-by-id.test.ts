@@ -1,0 +1,38 @@
+// Tests which instances `opsctl instance show` searches. A text search of the list reads every instance of the site.
+import { expect, test } from "vitest";
+import type { Server } from "./fake-environment.ts";
+import { opsctl } from "./opsctl.ts";
+import { INSTANCE } from "./tenantctl/records.ts";
+
+const HOST = "3f2a9c1e-0000-4000-8000-000000000001";
+const OWN = { ...INSTANCE, host_cn_uuid: HOST };
+const LISTED = {
+  ...OWN,
+  silo_name: "acme",
+  tenant_name: "web",
+  project_name: "shop",
+  host_name: "cn-17",
+  addresses: ["10.0.1.5"],
+};
+
+/** Shows the instance. Returns the output, and the parameters of the searches. */
+async function show(...words: readonly string[]) {
+  const server: Server = ({ path }) => ({ body: path === "/v1/system/instances" ? { items: [LISTED] } : OWN });
+  const ran = await opsctl(["instance", "show", ...words], { server });
+  const searches = ran.asked.filter(({ path }) => path === "/v1/system/instances").map(({ query }) => query);
+  return { out: ran.out(), searches };
+}
+
+test("a UUID is searched only among the instances of the instance's node", async () => {
+  const { out, searches } = await show(INSTANCE.id.toUpperCase());
+  expect(searches).toEqual([expect.objectContaining({ q: INSTANCE.id, cn: HOST })]);
+  expect(out).toMatch(/^addresses: +10\.0\.1\.5$/m);
+  expect(out).toMatch(new RegExp(`^host: +cn-17 \\(${HOST}\\)$`, "m"));
+  expect((await show(INSTANCE.id, "-o", "json")).searches).toEqual([]);
+});
+
+test.each([INSTANCE.name, INSTANCE.id.slice(0, -1)])("%s is searched among all instances", async (part) => {
+  const { out, searches } = await show(part);
+  expect(searches.map(({ q, cn }) => [q, cn])).toEqual([[part, undefined]]);
+  expect(out).toBe((await show(INSTANCE.id)).out);
+});
