@@ -1,8 +1,6 @@
 // Creates a floating IP with an address of the first source that has a free address.
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { labelsFault } from "../../src/lib/text/labels.ts";
-import { nameFault } from "../../src/lib/text/resource-name.ts";
-import { audit, insert, lock, refuse, withActor } from "../engine/effects.ts";
+import { audit, insert, lock, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { allocateFrom, fromFirst } from "../record/address-source.ts";
@@ -13,11 +11,7 @@ import type { Detached, FloatingIpFields, FloatingIpState } from "./state.ts";
 type Creation = Of<FloatingIpMessage, "create">;
 
 export function create(_s: null, m: Creation, now: Date): Out<FloatingIpState> {
-  // A request without a usable source gets this refusal, even if its name is also invalid.
-  if (m.sources.length === 0) return refuse(m.refusal);
   const { id, tenant_id, project_id, name, description, labels = {}, token } = m;
-  const wrong = nameFault(name) ?? labelsFault(labels);
-  if (wrong !== null) return refuse(wrong);
   return fromFirst<FloatingIpState>(m, (source) => {
     const { pool_id, family, network } = source;
     const next: Detached = {

@@ -7,9 +7,7 @@ import type { NatGateway } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { publicPool } from "../../src/lib/net/public-pool.ts";
-import { labelsFault } from "../../src/lib/text/labels.ts";
-import { nameFault } from "../../src/lib/text/resource-name.ts";
-import { audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/effects.ts";
+import { audit, go, guard, insert, lock, release, remove, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { type Addressed, allocateFrom, fromFirst } from "../record/address-source.ts";
 import { type Create, record, type RecordState, type Update } from "../record/record.ts";
@@ -115,11 +113,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
 });
 
 function create(_s: null, m: Create<Fields>, now: Date): Out<NatGatewayState> {
-  // A request without a usable source gets this refusal, even if its name is also invalid.
-  if (m.sources.length === 0) return refuse(m.refusal);
   const { id, tenant_id, project_id, vpc_id, name, description, labels = {}, token, operation_id } = m;
-  const wrong = nameFault(name) ?? labelsFault(labels);
-  if (wrong !== null) return refuse(wrong);
   return fromFirst<NatGatewayState>(m, (source) => {
     const { pool_id, family, network } = source;
     const next: NatGatewayState = {

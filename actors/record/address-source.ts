@@ -2,8 +2,11 @@
 // decision has one alternative per source; the commit applies the first alternative whose source has a free address.
 import { type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";
+import type { Labels } from "../../src/contract/labels.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { poolLock } from "../../src/lib/net/public-pool.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { allocate, go, guard, lock, otherwise, refuse } from "../engine/effects.ts";
 import type { Condition, Offsets, Out, Part } from "../engine/types.ts";
 
@@ -30,11 +33,17 @@ export type Addressed = {
   readonly token: string;
 };
 
-/** Returns the decision that tries the sources in order. `from` returns the new state and the parts for one source. */
+/**
+ * Returns the decision that creates an object with an address of the first source that has a free address, or refuses
+ * the name or the labels. `from` returns the new state and the parts for one source.
+ */
 export function fromFirst<S>(
-  { sources, refusal }: Addressed,
+  { sources, refusal, name, labels = {} }: Addressed & { readonly name: string; readonly labels?: Labels },
   from: (source: AddressSource) => { readonly next: S; readonly parts: readonly Part<S>[] },
 ): Out<S> {
+  const wrong = nameFault(name) ?? labelsFault(labels);
+  // A request without a usable source gets `refusal`, even if its name is also invalid.
+  if (sources.length > 0 && wrong !== null) return refuse(wrong);
   let out: Out<S> | null = null;
   for (const source of sources.toReversed()) {
     const { next, parts } = from(source);

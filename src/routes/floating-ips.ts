@@ -4,17 +4,17 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
 import { addRealizedOfNics, withRealizedOfNics } from "../../actors/realization/reads.ts";
-import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { sourcesOf, wantedOf } from "../services/address-sources.ts";
+import { wantedOf } from "../services/address-sources.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
+import { newAddress } from "./new-address.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Pick<RouteDeps, "mint">;
@@ -71,27 +71,11 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
   });
   app.openapi(createFloatingIpRoute, async (c) => {
     const { name, description, labels, ...source } = c.req.valid("json");
-    const [wanted, ...others] = wantedOf(source);
-    if (wanted === undefined || others.length > 0) return faultResponse(c, ONE_SOURCE);
-    const { silo_id, tenant_id, project_id } = scopeOf(c);
-    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const idempotency = await deps.idempotency(c);
-    if (isFault(idempotency)) return faultResponse(c, idempotency);
-    const principal = c.get("principal");
-    const seesTenant = (of: string) => of === tenant_id || (principal.kind === "user" && principal.is_root);
-    const outcome = await deps.send(c, { kind: "floating-ip", id: idempotency.id }, {
-      type: "create",
-      id: idempotency.id,
-      silo_id,
-      tenant_id,
-      project_id,
-      name,
-      description,
-      labels,
-      ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
-      token: deps.mint.idFrom(idempotency.id, "address"),
-      operation_id: deps.mint.idFrom(idempotency.id, "operation"),
-    }, idempotency);
+    const begun = await newAddress(c, deps, { sources: wantedOf(source), one_source: ONE_SOURCE });
+    if (isFault(begun)) return faultResponse(c, begun);
+    const { idempotency, fields } = begun;
+    const message = { type: "create", ...fields, name, description, labels } as const;
+    const outcome = await deps.send(c, { kind: "floating-ip", id: fields.id }, message, idempotency);
     return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 

@@ -3,17 +3,17 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
 import { addRealized, withRealized } from "../../actors/realization/reads.ts";
-import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { NatGateway, NatGatewayBody, type Realized } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { sourcesOf, wantedOfGateway } from "../services/address-sources.ts";
+import { wantedOfGateway } from "../services/address-sources.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
+import { newAddress } from "./new-address.ts";
 import { applied, PREFER_WAIT, prefersWait, type Waits } from "./prefer-wait.ts";
 import { renameRecord, showRecord } from "./record-routes.ts";
 
@@ -82,28 +82,11 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
   });
   app.openapi(createGatewayRoute, async (c) => {
     const { name, description, labels, ...source } = c.req.valid("json");
-    const [wanted, ...others] = wantedOfGateway(source);
-    if (wanted === undefined || others.length > 0) return faultResponse(c, ONE_SOURCE);
-    const { silo_id, tenant_id, project_id } = scopeOf(c);
-    const idempotency = await deps.idempotency(c);
-    if (isFault(idempotency)) return faultResponse(c, idempotency);
-    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const principal = c.get("principal");
-    const seesTenant = (of: string) => of === tenant_id || (principal.kind === "user" && principal.is_root);
-    const outcome = await deps.send(c, { kind: "nat-gateway", id: idempotency.id }, {
-      type: "create",
-      id: idempotency.id,
-      silo_id,
-      tenant_id,
-      project_id,
-      vpc_id: c.req.valid("query").vpc,
-      name,
-      description,
-      labels,
-      ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
-      token: deps.mint.idFrom(idempotency.id, "address"),
-      operation_id: deps.mint.idFrom(idempotency.id, "operation"),
-    }, idempotency);
+    const begun = await newAddress(c, deps, { sources: wantedOfGateway(source), one_source: ONE_SOURCE });
+    if (isFault(begun)) return faultResponse(c, begun);
+    const { idempotency, fields } = begun;
+    const message = { type: "create", ...fields, vpc_id: c.req.valid("query").vpc, name, description, labels } as const;
+    const outcome = await deps.send(c, { kind: "nat-gateway", id: fields.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const realized = await applied(c, deps, outcome.reply.vpc_id, { nat_gateway_id: outcome.reply.id });
     if (realized === null) return c.json(outcome.reply, 201);
