@@ -74,7 +74,9 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
-  if (m.started !== true || m.mac === null || !s.bundle_taken) return announceKnown(s, m, now);
+  if (m.started !== true || m.mac === null || !knownPorts(s).includes(m.mac) || !s.bundle_taken) {
+    return announceKnown(s, m, now);
+  }
   const { server_uuid } = s;
   return revert(
     { ...s, last_seen: now },
@@ -141,8 +143,7 @@ function described(m: Msg<"announce">) {
  * returns false. The login counts because a machine can forge its inventory, but not its login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  // A port that a booter announced remains known, even if the agent does not report the port.
-  const known = [...s.announced_macs, ...s.macs];
+  const known = knownPorts(s);
   if (known.length === 0) return false;
   if (m.mac !== null && !known.includes(m.mac)) return true;
   const macs = macsOf(m.sysinfo);
@@ -155,4 +156,9 @@ function seenNow({ server_uuid }: CnState, now: Date) {
 
 function announced(s: CnState) {
   return audit("cn_announce", resource(s), { server_uuid: s.server_uuid, hostname: s.hostname });
+}
+
+/** A port that a booter announced remains known, even if the agent does not report the port. */
+function knownPorts({ announced_macs, macs }: CnState): readonly string[] {
+  return [...announced_macs, ...macs];
 }

@@ -291,6 +291,11 @@ describe("a machine that starts from another booter during its setup", () => {
     expect((await showNode(t, run)).state).toBe("setting_up");
   });
 
+  test("does not end the run of a node without known ports", async () => {
+    const run = await settingUp(t, await awaitingSetup(t, newMachine(0)));
+    expect(okOf(await announce(t, run, { ...started, mac: newMac() })).state).toBe("setting_up");
+  });
+
   test("does not change the state after the setup", async () => {
     const run = await setUp(t);
     expect(okOf(await announce(t, run, { ...started, mac: run.macs[0] })).state).toBe("approved");
