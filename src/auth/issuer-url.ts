@@ -20,13 +20,13 @@ export function isIssuerUrl(text: string): boolean {
 }
 
 /**
- * Returns whether a URL that the issuer's discovery document names may be used, for example to fetch keys. A remote
- * issuer may name only https URLs, and no loopback address.
+ * Returns whether a URL that the issuer's discovery document names may be used, for example to fetch keys. An issuer on
+ * another machine may name only https URLs, and no loopback address.
  */
 export function mayFollow(issuer: string, text: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(text)];
   if (from === null || to === null || to.username !== "" || to.password !== "") return false;
-  return isLoopback(from) ? isLoopback(to) || to.protocol === "https:" : to.protocol === "https:" && !isLocal(to);
+  return isLocal(from) ? isLoopback(to) || to.protocol === "https:" : to.protocol === "https:" && !isLocal(to);
 }
 
 function isLoopback(url: URL): boolean {

@@ -35,6 +35,7 @@ test("S-25: isIssuerUrl accepts at most 2,048 characters", () => {
 test.each([
   ["https://id.example", "https://keys.example/jwks", true],
   ["http://127.0.0.1:1", "http://127.0.0.1:1/jwks", true],
+  ["https://localhost:1", "https://localhost:1/jwks", true],
   ["https://id.example", "http://id.example/jwks", false],
   ["https://id.example", "http://127.0.0.1/jwks", false],
   ["https://id.example", "https://localhost/jwks", false],
