@@ -12,9 +12,12 @@ const EventPattern = z.string().regex(
   "an event must be an action such as instance_create, a prefix and a star such as instance_*, or a star alone",
 );
 
-const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).max(
-  WEBHOOK_URL_CHARS_MAX,
-).refine(isPlain, {
+const Url = z.url({
+  protocol: /^https?$/,
+  // A missing URL and a value of another type keep the usual texts.
+  error: ({ code }) => code === "invalid_format" ? "must be an http or https URL" : undefined,
+  abort: true,
+}).max(WEBHOOK_URL_CHARS_MAX).refine(isPlain, {
   error: "must have no user name, no password and no fragment",
 });
 

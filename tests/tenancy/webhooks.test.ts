@@ -401,6 +401,8 @@ test.each([
   ["example.org", "body.url: must be an http or https URL"],
   ["http://user:secret@example.org/", "url"],
   ["https://example.org/#part", "url"],
+  [undefined, "body.url: is required"],
+  [7, "body.url: must be a string"],
 ])("the URL %s is refused, and the field is named", async (url, field) => {
   const refused = await t.call("POST", `/v1/webhooks${inProject()}`, { body: { name: "bad", url } });
   expect(refused.status).toBe(400);
