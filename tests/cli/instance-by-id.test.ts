@@ -17,7 +17,14 @@ const LISTED = {
 
 /** Shows the instance. Returns the output, and the parameters of the searches. */
 async function show(...words: readonly string[]) {
-  const server: Server = ({ path }) => ({ body: path === "/v1/system/instances" ? { items: [LISTED] } : OWN });
+  return await showFrom([LISTED], ...words);
+}
+
+/** Like `show`; the list of the instances of HOST has these instances. */
+async function showFrom(onHost: readonly unknown[], ...words: readonly string[]) {
+  const server: Server = ({ path, query }) => ({
+    body: path === "/v1/system/instances" ? { items: query.cn === HOST ? onHost : [LISTED] } : OWN,
+  });
   const ran = await opsctl(["instance", "show", ...words], { server });
   const searches = ran.asked.filter(({ path }) => path === "/v1/system/instances").map(({ query }) => query);
   return { out: ran.out(), searches };
@@ -29,6 +36,12 @@ test("a UUID is searched only among the instances of the instance's node", async
   expect(out).toMatch(/^addresses: +10\.0\.1\.5$/m);
   expect(out).toMatch(new RegExp(`^host: +cn-17 \\(${HOST}\\)$`, "m"));
   expect((await show(INSTANCE.id, "-o", "json")).searches).toEqual([]);
+});
+
+test("an instance that has left its node since the first read is searched among all instances", async () => {
+  const { out, searches } = await showFrom([], INSTANCE.id);
+  expect(searches.map(({ cn }) => cn)).toEqual([HOST, undefined]);
+  expect(out).toMatch(/^addresses: +10\.0\.1\.5$/m);
 });
 
 test.each([INSTANCE.name, INSTANCE.id.slice(0, -1)])("%s is searched among all instances", async (part) => {

@@ -63,7 +63,10 @@ export async function findNamedInstance(io: Io, name: string): Promise<NamedInst
   if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);
   const instance = await findInstance(io, name);
   if (io.json) return instance;
-  const listed = (await matching(io, instance.id, instance.host_cn_uuid)).find(({ id }) => id === instance.id);
+  const listedOn = async (cn: string | null) =>
+    (await matching(io, instance.id, cn)).find(({ id }) => id === instance.id);
+  // If the instance has changed its node since the first read, it is not in the list of that node.
+  const listed = await listedOn(instance.host_cn_uuid) ?? await listedOn(null);
   return { ...listed, ...instance };
 }
 
