@@ -1,7 +1,7 @@
 import type { WebhookDelivery } from "../../../src/contract/webhook.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
-import { Failure } from "../../internal/failure.ts";
+import { Failure, reworded } from "../../internal/failure.ts";
 import { isUuid, noRecord, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
@@ -30,8 +30,9 @@ export function redeliver(): AnyCommand {
         ? delivery
         : pickRecord(await io.all<WebhookDelivery>(path), delivery, kind).id;
       const queued = await io.post<WebhookDelivery>(`${path}/${delivery_id}/redeliver`).catch((error) => {
-        // The same failure as for a prefix that no delivery has.
-        throw error instanceof Failure && error.exit_code === EXIT.not_found ? noRecord(delivery, kind) : error;
+        // The same text as for a prefix that no delivery has.
+        const is_missing = error instanceof Failure && error.exit_code === EXIT.not_found;
+        throw is_missing ? reworded(error, noRecord(delivery, kind).message) : error;
       });
       io.print(queued, blockText(deliveryLines(queued)));
     }));
