@@ -53,7 +53,9 @@ export function upload(): AnyCommand {
       if (tenant === undefined) throw usageFailure("pass --tenant or set TENANTCTL_TENANT");
       const source = await openToRead(file, "<file>");
       try {
-        const { size, mtimeMs } = await source.stat();
+        const stat = await source.stat();
+        if (!stat.isFile()) throw usageFailure(`<file>: ${file} is not a regular file`);
+        const { size, mtimeMs } = stat;
         if (size === 0) throw usageFailure(`<file>: ${file} is empty`);
         const body: ImageUploadBody = {
           name: given.name ?? basename(file),

@@ -117,9 +117,11 @@ test("a file with the name and the size of an uploaded image, but with other byt
   expect(ran.err).toContain("an image named d.raw already exists");
 });
 
-test("an empty file is refused before a request", async () => {
+test("an empty file and a device are refused before a request", async () => {
   const path = join(folder.path, "empty.raw");
   await writeFile(path, "");
   const ran = await upload(path, { at: () => expect.fail("a request was sent") });
   expect([ran.code, ran.err]).toEqual([EXIT.usage, `error: <file>: ${path} is empty\n`]);
+  const device = await upload("/dev/null", { at: () => expect.fail("a request was sent") });
+  expect([device.code, device.err]).toEqual([EXIT.usage, "error: <file>: /dev/null is not a regular file\n"]);
 });
