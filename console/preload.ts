@@ -12,7 +12,7 @@ export function preloadPages(isOperator: boolean): void {
   });
 }
 
-/** A page that could not be loaded now is loaded when the user opens it, and then shows a failure. */
+/** If a page cannot be loaded now, it shows a failure when the user opens it, until the console is loaded again. */
 function whenIdle(load: () => Promise<unknown>): void {
   const begin = () => void load().catch(() => {});
   // Safari has no idle callbacks.

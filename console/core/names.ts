@@ -1,6 +1,6 @@
 // Finds the names and the pages of objects of which the server's answers contain only the ids.
 import type { SearchHit } from "../../src/contract/search.ts";
-import { get } from "./client.ts";
+import { get, Refusal } from "./client.ts";
 import { pathOf } from "./search.ts";
 import type { Query } from "./store.ts";
 import { words } from "./text.ts";
@@ -105,11 +105,12 @@ export function nameQuery(ref: Ref, others: readonly Ref[] = []): Query<string |
     fresh_ms: FRESH_MS,
     read: async (signal) => {
       if (path === null) return await foundName(id, signal);
-      const { hostname, name, kind } = await get<{ hostname?: string; name?: string; kind?: string }>(
-        path,
-        undefined,
-        signal,
-      );
+      type Shown = { hostname?: string; name?: string; kind?: string };
+      const { hostname, name, kind } = await get<Shown>(path, undefined, signal).catch((error): Shown => {
+        // The store keeps this result. If the read failed, each use of the name would read it again.
+        if (error instanceof Refusal && error.status === 404) return {};
+        throw error;
+      });
       return hostname ?? name ?? kind ?? null;
     },
   };
