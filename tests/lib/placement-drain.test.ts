@@ -134,7 +134,7 @@ describe("a drain preview", () => {
     expect(stays?.reason).toContain("n2: it has 16 processors, 32 wanted (cn-cpu-available)");
     expect(stays?.remedy).toBe("after opsctl cn uncordon n3, n3 can take it");
     const [none] = (await drain([instance(1, { cpu: 33 })], nodes)).not_placeable;
-    expect(none?.remedy).toBe("give it fewer vCPUs while it is stopped, or add a node with 33 processors");
+    expect(none?.remedy).toBe("add a node with 33 processors; a stopped instance can also get fewer vCPUs first");
     const { placeable } = await drain([instance(1, { cpu: 17 })], snapshot(node(2), node(3, { capacity: larger })));
     expect(placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3)]);
   });

@@ -225,7 +225,7 @@ function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
 }
 
 function fewerVcpus({ cpu }: HostedInstance): string {
-  return `give it fewer vCPUs while it is stopped, or add a node with ${cpu} processors`;
+  return `add a node with ${cpu} processors; a stopped instance can also get fewer vCPUs first`;
 }
 
 /** Commands by filter. If only this filter rejected a node, the command lets the node take the instance. */
