@@ -87,8 +87,8 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
   const transactions: Transactions = {
     ...last,
     discovered(mac, transaction) {
-      uses.renewed(mac);
-      file_uses.renewed(mac);
+      uses.renewed(mac, transaction.xid);
+      file_uses.renewed(mac, transaction.xid);
       last.discovered(mac, transaction);
     },
   };

@@ -18,11 +18,11 @@ export type ScriptUses = {
   isUsed(ticket: Ticket): boolean;
   /** Marks the script as used. Returns null if it is already used or being served. */
   use(ticket: Ticket): Promise<ScriptUse | null>;
-  /** Called when the machine sends a new DISCOVER. Its next script counts as unused. */
-  renewed(mac: string): void;
+  /** Called when the machine sends a new DISCOVER, which may have an earlier xid. Its script counts as unused. */
+  renewed(mac: string, xid: number): void;
 };
 
-type Used = { readonly xid: number; readonly until_ms: number };
+type Use = { readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
 /** The number of lines after which the file of uses is rewritten without expired tickets. */
@@ -35,40 +35,46 @@ export async function openScriptUses(
   name = "used-scripts",
 ): Promise<ScriptUses> {
   const path = join(state_dir, name);
-  const used = new Map<string, Used>();
+  // The keys contain the xid: after a restart the booter does not know a machine's last DISCOVER, so an earlier script
+  // of the machine must still count as used.
+  const used = new Map<string, Use>();
   for (const line of (await readOwn(path) ?? "").split("\n")) {
-    const [, mac = "", xid, until_ms] = LINE.exec(line) ?? [];
-    if (mac !== "" && Number(until_ms) > now()) used.set(mac, { xid: Number(xid), until_ms: Number(until_ms) });
+    const [, mac = "", xid = "", until_ms] = LINE.exec(line) ?? [];
+    if (mac !== "" && Number(until_ms) > now()) used.set(`${mac} ${xid}`, { until_ms: Number(until_ms) });
   }
-  const lines = () => [...used].map(([mac, { xid, until_ms }]) => `${mac} ${xid} ${until_ms}\n`).join("");
+  const lines = () => [...used].map(([key, { until_ms }]) => `${key} ${until_ms}\n`).join("");
   await writeDurably(path, lines());
   let written = used.size;
 
-  async function write(mac: string, { xid, until_ms }: Used): Promise<void> {
-    if (++written <= LINES_MAX) return await appendFile(path, `${mac} ${xid} ${until_ms}\n`);
+  async function write(key: string, { until_ms }: Use): Promise<void> {
+    if (++written <= LINES_MAX) return await appendFile(path, `${key} ${until_ms}\n`);
     for (const [each, { until_ms }] of used) if (until_ms <= now()) used.delete(each);
     written = used.size;
     await writeDurably(path, lines());
   }
 
-  const isUsed = ({ mac, xid }: Ticket) => used.get(mac)?.xid === xid;
+  const keyOf = ({ mac, xid }: Pick<Ticket, "mac" | "xid">) => `${mac} ${xid}`;
+  const isUsed = (ticket: Ticket) => used.has(keyOf(ticket));
   return {
     isUsed,
     async use(ticket) {
       if (isUsed(ticket)) return null;
-      const { mac, xid } = ticket;
+      const key = keyOf(ticket);
       // All tickets of one DISCOVER expire within this time.
-      const use = { xid, until_ms: now() + TICKET_S * 1_000 };
-      used.delete(mac);
-      if (used.size >= TRANSACTIONS_MAX) used.delete(used.keys().next().value!);
-      used.set(mac, use);
-      await write(mac, use);
+      const use = { until_ms: now() + TICKET_S * 1_000 };
+      // The oldest uses come first.
+      for (const [each, { until_ms }] of used) {
+        if (until_ms > now() && used.size < TRANSACTIONS_MAX) break;
+        used.delete(each);
+      }
+      used.set(key, use);
+      await write(key, use);
       return {
         ended(whole) {
-          if (!whole && used.get(mac) === use) used.delete(mac);
+          if (!whole && used.get(key) === use) used.delete(key);
         },
       };
     },
-    renewed: (mac) => void used.delete(mac),
+    renewed: (mac, xid) => void used.delete(keyOf({ mac, xid })),
   };
 }

@@ -179,6 +179,15 @@ describe("S-21: a boot script", () => {
     expect((await http(path, address)).status).toBe(404);
   });
 
+  test("is served once, even if the booter serves the machine's next script and then restarts", async () => {
+    const first = await offered();
+    expect((await http(first.path, first.address)).status).toBe(200);
+    const next = await offered(first.mac);
+    expect((await http(next.path, next.address)).status).toBe(200);
+    await site.restart();
+    for (const { path } of [first, next]) expect((await http(path, next.address)).status).toBe(404);
+  });
+
   test("is served again to a machine that disconnected before it got the answer", async () => {
     const { address, path } = await offered();
     site.link.late_ms = 500;
