@@ -225,7 +225,7 @@ export type Condition =
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
   /**
    * Holds the lock until the commit ends. A counted lock protects only budgets, pools and counters. It excludes other
-   * calls, as an exclusive lock does, but several units of one call may hold it in the same wave.
+   * calls, as an exclusive lock does, but several units of one call can hold it in the same wave (waves.ts).
    */
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 

@@ -37,7 +37,10 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] 
 export type Draft = {
   readonly choice: Mutable<Choice>;
   readonly working: Map<string, Working>;
-  /** Actors that a `with` part names and that are not loaded yet. The draft is incomplete until this list is empty. */
+  /**
+   * Actors that a `with` part or a tell with `joins` names, and that are not loaded yet. The draft is incomplete until
+   * this list is empty.
+   */
   readonly missing: ActorRef[];
   /** The refusal of another actor of the unit. It refuses the whole unit. */
   refused: Refusal | null;

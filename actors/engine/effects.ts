@@ -73,7 +73,9 @@ export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal:
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
-/** Subtracts from a budget row, for example the count of an auto-approve window. Refuses if too little is left. */
+/**
+ * Subtracts from a budget row, for example `auto-approve`. Refuses if too little is left, or if the row has expired.
+ */
 export function take(budget: string, amount: number, fault: Fault): Condition {
   return { part: "take", budget, amount, fault };
 }

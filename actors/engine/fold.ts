@@ -64,7 +64,8 @@ function following(unit: Unit, ref: ActorRef, written_by: string): Unit {
 type After = { readonly actor: LoadedActor; readonly written_by: string };
 
 /**
- * A link, and the state of its actor after the commit. `after` is null if this state is unknown until the next load.
+ * A link, and the state of its actor after the commit. `after` is null if this state is unknown until the next load, or
+ * if the link has no transition.
  */
 type FoldedUnit = Link & { readonly after: After | null };
 

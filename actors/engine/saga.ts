@@ -87,9 +87,10 @@ export type SagaDefinition<Params = Json> = {
 
 type Builder<Params, Outputs> = SagaDefinition<Params> & {
   /**
-   * Adds a step. `undo` runs, in reverse order, when a later step fails. Set `follows` if no actor can refuse the step.
-   * The step then commits together with the start of the saga or the end of the step before it, which saves a commit
-   * and a tick. A `wait` step, and a step with a condition, get a commit of their own in any case.
+   * Adds a step. If a later step fails or the saga is abandoned, the `undo` functions of the finished steps run in
+   * reverse order. Set `follows` if no actor can refuse the step. The step then commits together with the start of the
+   * saga or the end of the step before it, which saves a commit and a tick. A `wait` step, and a step with a condition,
+   * get a commit of their own in any case.
    */
   step<Name extends string, Output>(
     name: Name,

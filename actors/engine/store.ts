@@ -114,7 +114,10 @@ export type OutboxRow = { readonly id: string; readonly to: ActorRef; readonly m
 
 /** The result of one unit. */
 export type UnitResult =
-  /** Written. `replies` is not null when the choice had conditions, which may have changed the replies. */
+  /**
+   * Written. `choice` is -1 if no choice held and only the refusal was written. `replies` is null if the replies are
+   * exactly as the choice has them.
+   */
   | { readonly status: "done"; readonly choice: number; readonly replies: readonly ReplyRow[] | null }
   /** Another writer was first. The messages must be applied again after a new load. */
   | { readonly status: "conflict" }

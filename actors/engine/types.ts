@@ -38,7 +38,10 @@ export type Envelope = {
   readonly alternatives?: true;
 };
 
-/** The answer to a message: the view of the written state, or the refusal. Both are stored under the message id. */
+/**
+ * The answer to a message: the reply (by default the view of the written state), or the refusal. The commit stores the
+ * answer under the message id.
+ */
 export type Outcome<R = Json> = { readonly ok: true; readonly reply: R } | {
   readonly ok: false;
   readonly fault: Fault;

@@ -1,8 +1,8 @@
 // A commit call works in waves. The conditions of a wave are checked after the rows of all earlier waves were written,
 // and before the first row of this wave is written. So two units share a wave only if neither can affect the conditions
-// of the other. This means that they have no actor in common, and that their named locks do not exclude each other.
-// Otherwise the later unit goes into a later wave, which sees the rows of the earlier one. A unit never comes before an
-// earlier unit that it could affect.
+// of the other. This means that they have no actor in common, and that their named locks do not exclude each other. If
+// two units cannot share a wave, the later unit goes into a later wave. Its conditions then see the rows of the earlier
+// unit. A unit never comes before an earlier unit that it could affect.
 import { refKey } from "./types.ts";
 import type { Unit } from "./store.ts";
 

@@ -27,7 +27,7 @@ export type JobMessage =
     readonly detail: string | null;
   }
   | { readonly type: "cancel"; readonly reason: string }
-  /** The node confirms that it applied the tombstone of a job that it lost. */
+  /** The node confirms that it applied the tombstone of a cancelled or expired job. */
   | { readonly type: "bury"; readonly by: string }
   /**
    * The unwinding saga asks for `job_ended` with the id `told_as`. The job sends `job_ended` when its node has nothing

@@ -44,9 +44,12 @@ export type Work = {
    * more tombstones exist.
    */
   readonly tombstones: readonly Job[];
-  /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
+  /**
+   * At most TRIED_MAX jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no
+   * list.
+   */
   readonly forgotten: readonly Job[];
-  /** The ids of the jobs that the node may claim, in order. */
+  /** The ids of the oldest pending jobs, at most TRIED_MAX, oldest first. */
   readonly pending: readonly string[];
 };
 

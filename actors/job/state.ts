@@ -1,13 +1,13 @@
 // The states of a job, with the columns of each. A job is claimed at most once, by one node, and ends exactly once. It
-// is never queued again, because partial work may exist. A job that its node lost leaves a tombstone until the node
-// reports that it has undone its part.
+// is never queued again, because partial work may exist. A claimed job that expires or is cancelled leaves a tombstone
+// until the node reports that it has undone its part.
 
 type JobBase = {
   readonly id: string;
   readonly kind: string;
   readonly target_cn: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The operation that waits for the job. */
+  /** The operation that enqueued the job. It may not wait for the job. */
   readonly saga_id: string;
   readonly created_at: Date;
 };

@@ -58,7 +58,7 @@ type DescribedCreate<S, M> =
   & Creation<S, M>
   & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
 
-/** The part of the description for one message: required if the kind takes the message, otherwise a type error. */
+/** The part of the description for one message. It is required if the kind takes the message, and else a type error. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
 
@@ -89,10 +89,10 @@ export type RecordDescription<S extends RecordState<unknown>, M extends Message,
   }
   & PartFor<M, "update", Renamed<S, Of<M, "update">>>
   & PartFor<M, "delete", Change<S, Of<M, "delete">>>
-  /** The rows of the table for all other messages. */
+  /** The rows of the transition table for all other messages. */
   & ([Others<M>] extends [never] ? { readonly others?: never } : { readonly others: Table<S, Others<M>> });
 
-/** The behavior of a record, with its table for tests. */
+/** The behavior of a record, with its transition table for tests. */
 export type RecordBehavior<S extends RecordState<unknown>, M extends Message, V> = Behavior<S, M> & {
   readonly transitions: Table<S, M>;
   readonly view: (row: Omit<S, "state">) => V;

@@ -43,7 +43,7 @@ export type ValueDescription<S extends ValueState<unknown>, M extends Message> =
     }
     : { readonly unset?: never });
 
-/** The behavior of a value, with its table for tests. */
+/** The behavior of a value, with its transition table for tests. */
 export type ValueBehavior<S extends ValueState<unknown>, M extends Message> = Behavior<S, M> & {
   readonly transitions: Table<S, M>;
 };

@@ -18,9 +18,12 @@ export type SagaMessage =
     /** The answer to the sender. Default: the view of the saga. */
     readonly reply?: Json;
   }
-  /** Runs the current step, or ends the wait for the step's job if the job has exceeded its time limit. */
+  /** Runs the current step, or ends the step's wait if the wait has exceeded its time limit. */
   | { readonly type: "tick" }
-  /** The commit of the step was refused. A running saga unwinds, and an unwinding saga retries the undo. */
+  /**
+   * The commit of the step was refused. A running saga unwinds. An unwinding saga retries the undo, and is stuck after
+   * UNDO_TRIES_MAX attempts.
+   */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
   /** A job ended, or the event of a `wait` step happened. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)

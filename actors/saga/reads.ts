@@ -1,4 +1,4 @@
-// Queries on operations. Operators see all operations; tenants see the operations that reference their own objects.
+// Queries on operations. Operators see all operations; a tenant sees the operations that reference the tenant.
 import { type Kysely, sql } from "kysely";
 import type { OperationState } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
@@ -13,7 +13,7 @@ export type OperationQuery = {
   readonly rows: number;
   readonly after_id?: string;
   readonly reference?: Reference;
-  /** Only operations that reference objects of this tenant. */
+  /** Only operations that reference this tenant. */
   readonly tenant_id?: string;
   readonly state?: OperationState;
   /** The saga's name. */
@@ -75,7 +75,7 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
 
 /**
  * Finds the operations whose waiting callers can get an answer: operations that have ended or are stuck, and operations
- * that wait for a node to undo its part. The wait for a node has no time limit.
+ * that wait for a node to undo its part. The wait for a node can last a day (NODE_WAIT_MS).
  */
 export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)

@@ -27,7 +27,7 @@ import type { Ending, SagaState, StepRecord } from "./state.ts";
  */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
-/** The parts that can refuse the whole commit. */
+/** The conditions that can refuse the whole commit. */
 const CONDITIONS: ReadonlySet<string> = new Set(["guard", "take", "allocate"]);
 
 type On<S extends SagaState["state"]> = At<SagaState, S>;
@@ -102,9 +102,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   /**
    * Stores the saga's current step in the commit of `parts`. If the step has `follows` set, the same commit also runs
-   * the step. Two kinds of steps do not run in this commit but at the next tick. The refusal of a step with a condition
-   * must unwind the saga and must not refuse `parts`. The end of a `wait` step may have arrived early, and only the
-   * tick checks this.
+   * the step. Two kinds of steps run only at the next tick. A step with a condition can be refused: this must unwind
+   * the saga, but must not refuse `parts`. The end of a `wait` step may have arrived early, and only the tick checks
+   * this.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

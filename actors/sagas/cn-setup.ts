@@ -7,13 +7,10 @@ import { CN_SETUP } from "../cn/setup.ts";
 
 export type CnSetupParams = { readonly server_uuid: string; readonly epoch: number };
 
-/**
- * The operation waits this much longer than the deadline of the node, which normally ends the setup. So this limit only
- * ends an operation whose node was removed.
- */
+/** The operation waits this much longer than the deadline of the node, so normally the node ends the setup first. */
 const GRACE_MS = 5 * 60_000;
 
-/** The first step commits with the approval (cn/setup.ts); only its undo is defined here. */
+/** The first step commits with the approval (cn/setup.ts), so its `do` never runs. */
 export const cnSetup = saga<CnSetupParams>(CN_SETUP.saga)
   .step(CN_SETUP.approved, {
     do: (c) => write({ epoch: c.params.epoch }),

@@ -16,8 +16,8 @@ import { guard, tell, withActor } from "../engine/effects.ts";
 import { job, saga, type StepPart, wait, write } from "../engine/saga.ts";
 
 /**
- * The background worker ends a wait at the time limit and gives a reason. If no worker runs, the wait ends this much
- * later, without a reason.
+ * The background worker ends the step `return` at its time limit and gives a reason. If no worker runs, the step ends
+ * this much later, with a general reason.
  */
 export const WORKER_GRACE_MS = 5 * 60_000;
 

@@ -13,7 +13,7 @@ export type NatGatewayParams = {
   readonly network_id: string | null;
 };
 
-/** The first step commits with the record (nat-gateway/transition.ts); only its undo is defined here. */
+/** The first step commits with the record (nat-gateway/transition.ts), so its `do` never runs. */
 export const natGatewayCreate = saga<NatGatewayParams>("nat-gateway-create")
   .step("create_record", {
     do: ({ params: { nat_gateway_id, public_address } }) => write({ nat_gateway_id, public_address }),

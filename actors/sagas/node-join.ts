@@ -1,5 +1,4 @@
-// Shows the approval of a registered node as an operation, so that `operation list` shows when the node joined and who
-// approved it.
+// Shows the approval of a registered node as an operation, so that `operation list` shows when the node joined.
 import { saga, write } from "../engine/saga.ts";
 
 export type NodeJoinParams = { readonly server_uuid: string; readonly hostname: string };
