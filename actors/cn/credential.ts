@@ -5,7 +5,10 @@ import { withActor } from "../engine/effects.ts";
 import type { NewNodeKey } from "./messages.ts";
 import type { On } from "./state.ts";
 
-/** Creates the node's key: scope agent, bound to the node, owned by the approving user. */
+/**
+ * Creates the node's key: scope agent, bound to the node. The owner is the operator who approved the claim code; after
+ * a netboot setup or an automatic approval, the owner is the root operator.
+ */
 export function bindKey(server_uuid: string, key: NewNodeKey) {
   const { id, lookup, secret_sha256, user_id } = key;
   return withActor({ kind: "api-key", id }, {

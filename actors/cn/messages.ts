@@ -78,8 +78,9 @@ export type CnMessage =
     readonly while_cordoned_for?: string;
   }
   /**
-   * Cordons the node and starts the operation that moves its instances. The preview lists the instances that can move.
-   * `part_of` is the operation that begins this drain: a drain by label or an upgrade of the node.
+   * Cordons the node and starts the operation that moves its instances. The preview lists the instances that can move
+   * and the instances that cannot. `part_of` is the operation that begins this drain: a drain by label or an upgrade of
+   * the node.
    */
   | {
     readonly type: "drain";
@@ -147,7 +148,7 @@ export type CnMessage =
     readonly epoch: number;
     /** The platform image for boot records to which no operator assigned an image. */
     readonly enrollment_pi: string | null;
-    /** The IP address of a boot record of the node; null when none of the node's boot records has an address. */
+    /** The address that findAdminAddress found in the node's boot records; null if it found none. */
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }

@@ -116,8 +116,8 @@ export const findCn = finder<CnListed>(async (db, server_uuids) => {
 
 /**
  * Finds the root password hash for the machine of a boot record. If the record is bound to a node, this is the node's
- * hash. Otherwise, it is the hash of the bare node that announced this port. Null if that node has no hash or does not
- * exist.
+ * hash. If not, it is the hash of a node with this port that awaits setup or is in setup. Null if that node has no hash
+ * or does not exist.
  */
 export async function findRootPasswordHash(
   db: Db,

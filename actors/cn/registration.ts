@@ -27,8 +27,8 @@ export const NOT_JOINED = "no auto-approve window has room for this node";
 export const NO_PROOF = "the registration has no proof of this node";
 
 /**
- * 429: the site has too many records that were never approved. The route adds the time until the first claim of such a
- * record expires.
+ * 429: the site has too many records that were never approved. The route adds the time until the first claim of the
+ * site expires.
  */
 export const UNPROVEN_FULL = fault(
   "too_many_requests",

@@ -119,7 +119,7 @@ export function removeNode(
   );
 }
 
-/** Returns the refusal if the confirmation names another node, otherwise null. */
+/** Returns the refusal if the confirmation names another node, or null. */
 function wrongName({ confirm }: Confirmed, { hostname }: { readonly hostname: string }): Fault | null {
   return confirm === undefined || confirm === hostname
     ? null

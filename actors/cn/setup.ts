@@ -125,9 +125,7 @@ export function revertAbandoned(s: On<"setting_up">, m: Msg<"revert_setup">): Ou
   return revert(s, m.reason, audit("cn_setup_abandoned", resource(s), { server_uuid: s.server_uuid, epoch: m.epoch }));
 }
 
-/**
- * Expires the setup when more than 45 minutes have passed since the approval. At exactly 45 minutes nothing happens.
- */
+/** Expires the setup when more than SETUP_LIMIT_MS has passed since the approval. */
 export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Out<CnState> {
   if (now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));

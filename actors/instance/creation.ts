@@ -1,6 +1,6 @@
 // Creates an instance. One commit takes its addresses, its share of the quota, and capacity of the first candidate node
 // with enough capacity. The same commit writes its NICs and its disk, and starts the operation that waits for the node.
-// If no candidate has enough capacity, the commit writes nothing (docs/instances.md, "Create").
+// If no candidate has enough capacity, the commit writes only the refusal (docs/instances.md, "Create").
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";

@@ -27,7 +27,8 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
 
 /**
  * Decides whether a floating IP may be detached from this instance or move to another one. Refuses while this instance
- * is being deleted or migrated. The floating IP stays in the record of this instance until the operation ends.
+ * is being deleted or migrated. The floating IP stays in the record of this instance until the operation of the
+ * floating IP ends.
  */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));

@@ -26,7 +26,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
   if (s.operation_kind === "migrate") return refuse(conflict(`instance ${s.id} is being migrated`));
   const { size_bytes, operation_id, limit_ms } = m;
-  // A size that the node has not applied yet may be requested again.
+  // A size that the node has not applied yet can be requested again.
   const behind = disk.applied_bytes === null || disk.applied_bytes < disk.size_bytes;
   if (size_bytes < disk.size_bytes || (size_bytes === disk.size_bytes && !behind)) {
     return refuse(conflict(`disk resize must grow: requested ${size_bytes} <= current ${disk.size_bytes}`));

@@ -25,8 +25,8 @@ export type NicPlan = {
 export type NicPlace = { readonly id: string; readonly vpc_id: string; readonly vpc: Blocks } & Blocks;
 
 /**
- * A NIC to add to an existing instance. If an address is null, the NIC gets the lowest free address of the subnet's
- * block.
+ * A NIC to add to an existing instance. If an address is null and the subnet has a block of that family, the NIC gets
+ * the lowest free address of the block.
  */
 export type AddedNic = {
   readonly id: string;
@@ -140,7 +140,7 @@ export type InstanceMessage =
     readonly to: "running" | "stopped";
     readonly delete_job_id: string;
   }
-  /** The evacuation unwinds: the target has removed what it created. */
+  /** The evacuation unwinds. The target gets a job that removes what it created, and nothing waits for that job. */
   | {
     readonly type: "evacuation_failed";
     readonly operation_id: string;
@@ -269,7 +269,7 @@ export type InstanceMessage =
   | ({ readonly type: "reported"; readonly vm_state: string; readonly vm_reason?: string | null } & FromStatus)
   /** A report of the instance's node did not list the instance. */
   | ({ readonly type: "missed" } & FromStatus)
-  /** A floating IP was attached to a NIC of the instance. */
+  /** The attach of a floating IP to a NIC of the instance begins. */
   | {
     readonly type: "floating_ip_bound";
     readonly floating_ip_id: string;

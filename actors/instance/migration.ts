@@ -103,8 +103,8 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
 }
 
 /**
- * Checks that a drain still runs and may begin one more migration. Every server process may continue the drain, so the
- * commit counts the migrations under the lock of the drained node.
+ * Checks that the drain or evacuation of a node still runs and can begin one more migration. Any server process can
+ * continue the drain or evacuation, so the commit counts the migrations under the lock of the node.
  */
 export function withinDrain(server_uuid: string, part_of: string | undefined): Condition[] {
   const full = fault(

@@ -152,8 +152,8 @@ function viewOf(row: NicRow) {
 type Taken = { readonly token: string; readonly condition: Condition };
 
 /**
- * Takes the primary address of a family: the given address, or otherwise the lowest free address. Null if the subnet
- * has no block of the family.
+ * Takes the primary address of a family: the given address or, if none is given, the lowest free address. Null if none
+ * is given and the subnet has no block of the family.
  */
 function taken(place: NicPlace, family: Family, given: string | null, token: string): Taken | Fault | null {
   if (given !== null) {
@@ -201,7 +201,7 @@ function offsetIn(place: NicPlace, text: string): number | Fault {
 
 type Lists = { readonly additional_ips: readonly string[] | null; readonly allowed_cidrs: readonly string[] | null };
 
-/** Returns the new lists of a NIC with the conditions that take and return addresses, or the refusal. */
+/** Returns the new lists of a NIC with the conditions of the change, or the refusal. */
 function listsOf(row: NicRow, { additional_ips, allowed_cidrs }: Lists, place: NicPlace, token: string) {
   const present = row.additional_ips.map(canonicalAddress);
   const wanted = [...new Set((additional_ips ?? row.additional_ips).map(canonicalAddress))];

@@ -51,7 +51,7 @@ export type DiskRow = {
   /** Null until the node has made the snapshot, and for other kinds. */
   readonly consistency: SnapshotConsistency | null;
   readonly created_at: string;
-  /** The operation that last resized the disk. */
+  /** The operation of the disk's last resize, which may still be in flight. */
   readonly resize_operation_id: string | null;
 };
 
