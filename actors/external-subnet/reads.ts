@@ -33,7 +33,7 @@ export function listExternalSubnets(db: Db, at: IdPage): Promise<ExternalSubnet[
   return externalSubnets.page(db, {}, at);
 }
 
-/** Returns the external subnets with these ids, in the order of the ids. Ignores ids without a row. */
+/** Returns the external subnets with these ids, in the order of the list `ids`. Ignores ids without a row. */
 export async function findExternalSubnets(db: Db, ids: readonly string[]): Promise<ExternalSubnet[]> {
   const found = await db.selectFrom("external_subnet").select(COLUMNS).where("id", "in", ids).execute();
   const byId = new Map(found.map((row) => [row.id, externalSubnet.view(row)]));

@@ -1,7 +1,7 @@
-// An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored,
-// so an upload continues after any interruption. When all bytes are stored, one commit creates the image and ends the
-// upload. An upload without a new part for a day expires. For an image from a snapshot, the node sends the bytes. Only
-// the operation that makes the image can end such an upload; a tenant cannot end it.
+// An image that is being uploaded (docs/instances.md, "Uploaded images"). The record has the number of stored bytes, so
+// an upload can continue after an interruption. When all bytes are stored, one commit creates the image and ends the
+// upload. An upload without a new part for a day expires. For an image from a snapshot, the node sends the bytes. A
+// tenant cannot end such an upload. Only the operation that makes the image, or the expiry, ends it.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";

@@ -80,7 +80,7 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
  * Sums up the days of the next projects with usage after this id, in the order of their ids. Finds the projects one
  * after another by the indexes until the page is full, and sums up only their rows. So the cost of a page does not grow
  * with the number of later projects. Skips projects without usage in these days one by one: 10,000 of them take 0.2 s.
- * As in usage_between, closed days have stored sums, and later days have spans and traffic.
+ * As in usage_between, closed days have stored sums. The sums of later days are computed from spans and traffic.
  */
 export async function pageProjectTotals(
   db: Db,

@@ -1,10 +1,10 @@
-// Finds how much of each VPC its nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC are the
-// hosts of its NICs, and a VPC can have 100,000 NICs. So the process remembers, for each VPC and generation, how many
-// nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the same nodes
-// (db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every answer is
-// current. They suffice, because only a node of the VPC can report `applied` at the newest generation. The NICs are
-// read again if the generation has changed, and after KNOWN_S. They are also read again if the number of applied and
-// pending nodes differs from the number of remembered nodes, or if a node became pending again.
+// Finds which generation of a VPC the VPC's nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC
+// are the hosts of its NICs, and a VPC can have 100,000 NICs. So the process remembers for a VPC, at one generation,
+// how many nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the
+// same nodes (db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every
+// answer is current. They suffice, because only a node of the VPC can report `applied` at the newest generation. The
+// NICs are read again if the generation has changed, and after KNOWN_S. They are also read again if the number of
+// applied and pending nodes differs from the number of remembered nodes, or if a node became pending again.
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";
@@ -27,10 +27,7 @@ type NodeRow = {
   readonly reported_at: string | null;
 };
 
-/**
- * How much of a VPC its nodes have applied. `shown` has some of the nodes. The nodes that have not applied everything
- * come first.
- */
+/** A VPC and the generation that its nodes have applied. `shown` has some of the nodes, the pending ones first. */
 type VpcRow = {
   readonly id: string;
   readonly generation: number;
@@ -62,8 +59,8 @@ const KNOWN_S = 30;
 const knownByDb = new WeakMap<Db, Map<string, Known>>();
 
 /**
- * Finds how much of each of these VPCs its nodes have applied, by VPC id. Each result names at most `nodes_max` nodes.
- * Without nodes there is nothing to apply, so everything is in effect.
+ * Finds which generation the nodes of each VPC have applied, by VPC id. Each result names at most `nodes_max` nodes. A
+ * VPC without nodes counts as applied.
  */
 export async function findRealized(
   db: Db,
@@ -95,7 +92,7 @@ function remember(known: Map<string, Known>, { id, nodes_pending }: VpcRow, node
   if (known.size > VPCS_KNOWN_MAX && oldest !== undefined) known.delete(oldest);
 }
 
-/** Whether the report `r` shows that the node has not applied generation `g`. */
+/** Whether the node has not applied generation `g`, according to its report `r`. True if there is no report. */
 const isPending = (g: string) => sql.raw(`coalesce(r.generation < ${g} or r.status <> 'applied', true)`);
 
 /** The report `r` of the node `server_uuid` as JSON. */
@@ -184,9 +181,9 @@ function realizedOf({ generation, applied_generation, nodes, nodes_pending, show
 }
 
 /**
- * Finds the keys whose generation all nodes of the VPC have applied. A key is `VPC_ID GENERATION`, or `VPC_ID
- * GENERATION NAT_GATEWAY_ID`. A key with a NAT gateway needs more: the gateway must have a node, and the nodes must
- * have applied the VPC's current generation.
+ * Returns the given keys for which all nodes of the VPC have applied the generation. A key is `VPC_ID GENERATION`, or
+ * `VPC_ID GENERATION NAT_GATEWAY_ID`. A key with a NAT gateway needs more: the gateway must have a node, and the nodes
+ * must have applied the VPC's current generation.
  */
 export async function findApplied(
   db: Db,
@@ -228,7 +225,7 @@ export async function addRealized<V extends Realizable>(
   });
 }
 
-/** Returns a query whose views show how much of their VPCs the nodes have applied. */
+/** Returns a query that adds to each view how much of its VPC the nodes have applied. */
 export function withRealized<V extends Realizable>(
   find: Pick<Find<V>, "many">,
   vpcOf: (view: V) => string,
@@ -253,7 +250,7 @@ export async function addRealizedOfNics<V extends Attached>(
   return views.map((view) => ({ ...view, realized: found.get(vpcOf(view) ?? "") ?? null }));
 }
 
-/** Returns a query whose floating IPs show how much of their VPCs the nodes have applied. */
+/** Like `addRealizedOfNics`, as a query. */
 export function withRealizedOfNics<V extends Attached>(find: Pick<Find<V>, "many">): Pick<Find<V>, "many"> {
   return withAdded(find, (db, views) => addRealizedOfNics(db, views, REALIZATIONS_MAX));
 }

@@ -4,7 +4,7 @@ import type { StagedImage } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
-/** Lists the staged images by stamp and booter. Omits reports of deleted API keys. */
+/** Lists the staged images, sorted by stamp and then by booter. Omits reports of deleted API keys. */
 export async function listStaged(db: Kysely<Database>): Promise<StagedImage[]> {
   const rows = await db.selectFrom("staging").innerJoin("api_key", "api_key.id", "staging.staged_by")
     .select(["staged_by", "stamps", "kinds", "staged_at"]).orderBy("staged_by").execute();

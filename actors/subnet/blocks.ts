@@ -38,7 +38,10 @@ export function poolOf(subnet_id: string, block: Cidr): readonly ChildWrite[] {
   ];
 }
 
-/** Returns the offsets for hosts: all except the reserved offsets at the start and, in IPv4, the broadcast address. */
+/**
+ * Returns the offsets for hosts: all up to POOL_OFFSET_MAX except the reserved offsets at the start and, in IPv4, the
+ * broadcast address.
+ */
 function offsetsOf(block: Cidr): { readonly low: number; readonly high: number } {
   const last = Number(addressesOf(block) - (block.family === 4 ? 2n : 1n));
   return { low: SUBNET_ADDRESSES_KEPT, high: Math.min(last, POOL_OFFSET_MAX) };

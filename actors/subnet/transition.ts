@@ -1,6 +1,6 @@
-// A subnet of a VPC. Its blocks are inside the blocks of the VPC and overlap no other subnet. A create takes the lock
-// of the VPC exclusively, so its guard sees every other subnet. A create also creates the pools of the subnet's
-// addresses.
+// A subnet of a VPC. Its blocks are inside the blocks of the VPC and overlap no other subnet of the VPC. A create takes
+// the lock of the VPC exclusively, so its guard sees every other subnet of the VPC. A create also creates the pools of
+// the subnet's addresses.
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Subnet } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -23,7 +23,8 @@ type Fields = VpcMember & GivenBlocks & {
 };
 
 /**
- * `table` is the route table as the route read it, or null if it does not exist. The scope of a table never changes.
+ * `table` is the route table as the API request read it, or null if it does not exist. The scope of a table never
+ * changes.
  */
 type UseRouteTable = { readonly type: "use_route_table"; readonly table: (VpcPlace & { readonly id: string }) | null };
 

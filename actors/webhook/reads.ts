@@ -51,8 +51,8 @@ export type DeliveryQuery = {
 };
 
 /**
- * Lists the deliveries of a webhook, newest first. The numbers of the deliveries are not shown, because they count the
- * events of the whole site. Returns null if the delivery `after` does not exist.
+ * Lists the deliveries of a webhook, newest first. A delivery's number is not shown, because it counts the events of
+ * the whole site. Returns null if the delivery `after` does not exist.
  */
 export async function listDeliveries(db: Db, { webhook_id, state, after, rows: limit }: DeliveryQuery) {
   const { rows } = await sql<Stored>`
