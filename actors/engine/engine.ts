@@ -44,8 +44,8 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Sends a message and resolves with its outcome once the outcome is durable. Resolves with OVERLOADED if a queue is
-   * full. Rejects after a bug, and with CommitError after a timeout or too many failed calls. The outcome may then be
-   * unknown.
+   * full. Rejects after a bug, and with CommitError after a timeout, too many failed calls, or a broken constraint for
+   * which no behavior has a fault. The outcome may then be unknown.
    */
   function send(to: ActorRef, message: Message, how: SendOptions = {}): Promise<Outcome> {
     behavior(to.kind);

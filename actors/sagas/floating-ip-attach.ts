@@ -23,8 +23,9 @@ export const floatingIpAttach = saga<FloatingIpAttachParams>(FLOATING_IP_ATTACH.
     kind: "job",
     do: ({ params: { bound, to, limit_ms } }) =>
       to === null ? write<unknown>(null) : job<unknown>({ ...claimOrder(bound, to), limit_ms }),
-    // During a first attach, the documents of the new node have the address until the first step is undone. That step
-    // then commits the job. An earlier job could end before the node gets such a document.
+    // If the floating IP was detached, the network documents of the new node have the address until the first step is
+    // undone. So the undo of the first step enqueues the release. A release from this step could end before the node
+    // gets a document that has the address.
     undo: ({ params: { bound, to, held }, saga_id: operation_id }) =>
       to === null || held === null
         ? write(null)
