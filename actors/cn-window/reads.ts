@@ -28,7 +28,7 @@ export const NODE_SORTS = [
 ] as const;
 
 export type NodeWindowQuery = {
-  /** Text that the hostname, the UUID, the serial number, the address or a MAC must contain. */
+  /** Text that must be in the hostname, the UUID, the serial number, the address or a MAC. */
   readonly q?: string;
   readonly state?: CnState;
   readonly role?: CnRole;

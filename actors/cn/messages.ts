@@ -34,7 +34,8 @@ export type CnMessage =
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
   /**
-   * If the record has no poll token, it stores this registration id and poll token; otherwise the record keeps its own.
+   * If the record has no poll token, the record stores this registration id and token. If it has a token, it keeps that
+   * token and its registration id.
    */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {

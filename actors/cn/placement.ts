@@ -37,8 +37,8 @@ export function setPlacement(s: CnState, { patch, while_cordoned_for }: Msg<"set
 }
 
 /**
- * Applies all of a patch except its labels. Rules that the patch omits stay unchanged. If the node is then not reserved
- * or not cordoned, the reason for that is removed too.
+ * Applies all of a patch except its labels. Rules that the patch omits stay unchanged. The reason of a reserve or a
+ * cordon is removed together with the reserve or the cordon.
  */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
   const { clear, labels: _, ...given } = patch;

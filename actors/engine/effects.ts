@@ -73,9 +73,7 @@ export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal:
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
-/**
- * Subtracts from a budget row, for example `auto-approve`. Refuses if too little is left, or if the row has expired.
- */
+/** Subtracts from a budget row, for example `auto-approve`. Refuses if too little is left or the row has expired. */
 export function take(budget: string, amount: number, fault: Fault): Condition {
   return { part: "take", budget, amount, fault };
 }
@@ -111,8 +109,8 @@ export function lock(key: string, shared = false): Condition {
 
 /**
  * Holds a named lock during the commit. Use it if the lock protects only budgets, pools and counters. Several units of
- * one call can hold it in the same wave, because the commit call checks these units one after another. It excludes all
- * other calls.
+ * one call can hold it in the same wave (waves.ts), because the call checks these units one after another. It excludes
+ * all other calls.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };

@@ -181,9 +181,9 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no behavior defines
-   * a fault for the constraint, the sender gets the error. After a primary-key conflict, the message is first applied
-   * again, at most failures_max times.
+   * Refuses the message with the constraint's 409. If no behavior defines a fault for the constraint, the sender gets
+   * the error. If that constraint is a primary key, the message is applied again, up to failures_max times, before the
+   * sender gets the error.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);

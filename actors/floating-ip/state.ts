@@ -65,7 +65,7 @@ export type Reclaiming = InOperation & {
   readonly from: Binding;
   /** The job that the operation waits for. */
   readonly reclaimed_as: string;
-  /** The binding that the operation was to make; null for a detach. */
+  /** The binding that the operation was to make; null for a detach, or if its instance was deleted. */
   readonly to: Binding | null;
   readonly operation_kind: "attach" | "detach";
 };

@@ -74,7 +74,7 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
 
 /**
  * Returns the 409 that names the migration in flight or, without a migration, the operation in flight; null if there is
- * neither. An operation gives null while the instance is pending, provisioning or stopping.
+ * neither. For an operation, also returns null while the instance is pending, provisioning or stopping.
  */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));

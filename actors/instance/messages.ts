@@ -49,12 +49,12 @@ export type DiskPlan = {
   readonly labels?: Labels;
   /** Null if the disk gets the size of the snapshot. */
   readonly size_bytes: number | null;
-  /** The snapshot or the image that is copied; without both, the disk is empty. */
+  /** The snapshot or the image that is copied. If both are absent, the disk is empty. */
   readonly snapshot_id?: string | null;
   readonly image_id?: string | null;
 };
 
-/** The operation that the message starts: its id, and the node's time limit. */
+/** The id of the operation that the message starts, and the time limit for the node's job. */
 type Begins = { readonly operation_id: string; readonly limit_ms: number };
 
 type FromStatus = { readonly by: string; readonly made_at: string | null; readonly status_id: string | null };
@@ -158,20 +158,20 @@ export type InstanceMessage =
   | { readonly type: "boot_disk_replaced"; readonly operation_id: string; readonly image_id: string }
   /** The rebuild ended, and the instance is in state `to`. */
   | { readonly type: "rebuilt"; readonly operation_id: string; readonly to: "running" | "stopped" }
-  /** The rebuild unwinds: one of its jobs failed or never ran. */
+  /** The rebuild unwinds. */
   | {
     readonly type: "rebuild_failed";
     readonly operation_id: string;
     readonly was: InstanceRebuildParams["was"];
     readonly reason: string;
   }
-  /** Removes the record at once. The node gets its delete job the next time it asks for work. */
+  /** Removes the record at once. The node gets the delete job when it next asks for work. */
   | { readonly type: "force_delete"; readonly operation_id: string; readonly job_id: string }
   /** The node has claimed a job of the instance. */
   | { readonly type: "job_claimed"; readonly job_id: string; readonly job_kind: JobKind }
   /** The operation's job succeeded, and the instance is in state `to`. */
   | { readonly type: "settle"; readonly operation_id: string; readonly to: "running" | "stopped" }
-  /** The operation unwinds: its job failed or never ran. */
+  /** The operation unwinds. */
   | { readonly type: "operation_failed"; readonly operation_id: string; readonly reason: string }
   /**
    * The create operation unwinds, and waits until the node has undone its part. The saga then gets `job_ended` with
@@ -229,7 +229,7 @@ export type InstanceMessage =
     /** Set only if a snapshot was created. */
     readonly consistency?: SnapshotConsistency;
   }
-  /** The operation on the data disk unwinds: its job failed or never ran. */
+  /** The operation on the data disk or snapshot unwinds. */
   | {
     readonly type: "disk_unchanged";
     readonly operation_id: string;
@@ -277,6 +277,6 @@ export type InstanceMessage =
     readonly nic_id: string;
     readonly host_cn_uuid: string;
   }
-  /** A floating IP of the instance is about to be attached elsewhere, or detached. */
+  /** A floating IP of the instance is about to be attached to another NIC, or detached. */
   | { readonly type: "floating_ip_moves"; readonly floating_ip_id: string }
   | { readonly type: "floating_ip_unbound"; readonly floating_ip_id: string };

@@ -57,7 +57,7 @@ export type InstanceFilter = {
   readonly project_id?: string;
   readonly state?: InstanceState;
   readonly labels?: LabelFilter;
-  /** Text that the name, the UUID or an address must contain. */
+  /** Text that must be in the name, the UUID or an address. */
   readonly q?: string;
 };
 

@@ -49,7 +49,7 @@ export type Work = {
    * list.
    */
   readonly forgotten: readonly Job[];
-  /** The ids of the oldest pending jobs, at most TRIED_MAX, oldest first. */
+  /** The ids of at most TRIED_MAX pending jobs, oldest first. */
   readonly pending: readonly string[];
 };
 

@@ -7,7 +7,7 @@ type JobBase = {
   readonly kind: string;
   readonly target_cn: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The operation that enqueued the job. It may not wait for the job. */
+  /** The operation that enqueued the job. Some operations do not wait for the job. */
   readonly saga_id: string;
   readonly created_at: Date;
 };

@@ -250,7 +250,7 @@ export async function addRealizedOfNics<V extends Attached>(
   return views.map((view) => ({ ...view, realized: found.get(vpcOf(view) ?? "") ?? null }));
 }
 
-/** Like `addRealizedOfNics`, as a query. */
+/** Returns a query that adds to each attached floating IP how much of its NIC's VPC the nodes have applied. */
 export function withRealizedOfNics<V extends Attached>(find: Pick<Find<V>, "many">): Pick<Find<V>, "many"> {
   return withAdded(find, (db, views) => addRealizedOfNics(db, views, REALIZATIONS_MAX));
 }

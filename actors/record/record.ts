@@ -45,7 +45,7 @@ type Creation<S, M> = Change<S, M> & {
 type Renamed<S, M> = Partial<AuditEntry<S, M>> & Pick<Change<S, M>, "parts"> & {
   /** The action of the audit entry. Without `note`, the entry shows the name and, if given, the labels. */
   readonly action: AuditAction;
-  /** Returns the row with the other columns that an update changes. `row` already has the new name. */
+  /** Returns the row with the other columns that an update changes. `row` already has the new name and labels. */
   readonly row?: (row: S, message: M, change: { readonly before: S; readonly now: Date }) => S | Fault;
 };
 
@@ -58,7 +58,7 @@ type DescribedCreate<S, M> =
   & Creation<S, M>
   & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
 
-/** The part of the description for one message. It is required if the kind takes the message, and else a type error. */
+/** The part of the description for one message: required if the kind takes the message, and forbidden if not. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
 
