@@ -1,5 +1,5 @@
-// An enrolment claim: the description of a machine in an anonymous registration. A claim lasts until a decision about
-// its node, at most an hour after the last registration (docs/nodes.md, "The claim-code path").
+// An enrolment claim: the description of a machine in an anonymous registration. A claim ends with a decision about its
+// node, or an hour after its last registration (docs/nodes.md, "The claim-code path").
 
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { Identified } from "../../src/lib/ids/registration-identity.ts";

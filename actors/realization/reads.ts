@@ -1,7 +1,7 @@
 // Finds which generation of a VPC the VPC's nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC
 // are the hosts of its NICs, and a VPC can have 100,000 NICs. So the process remembers for a VPC, at one generation,
 // how many nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the
-// same nodes (db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every
+// same nodes (src/db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every
 // answer is current. They suffice, because only a node of the VPC can report `applied` at the newest generation. The
 // NICs are read again if the generation has changed, and after KNOWN_S. They are also read again if the number of
 // applied and pending nodes differs from the number of remembered nodes, or if a node became pending again.

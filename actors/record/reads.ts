@@ -82,7 +82,7 @@ type Version = { readonly version: number; readonly updated_at: Date };
 
 /**
  * Makes the query for a large row that many requests need. Each call reads the version of the row. It reads the row
- * only if the row has changed since this process read it.
+ * itself only if this process has not read this version yet.
  * @param version reads the version; undefined if the row is absent
  * @param whole reads the row with its version
  */

@@ -1,5 +1,6 @@
-// The site and its auto-approve window. If the window limits the number of approvals, a budget row has the number that
-// is left. Each approval without a claim code subtracts one from this row, so these approvals cannot exceed the limit.
+// The site and its auto-approve window. If the window limits the number of approvals, a budget row has the number of
+// approvals that are left. Each approval without a claim code subtracts one from this row, so these approvals cannot
+// exceed the limit.
 import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -22,7 +22,7 @@ export type UserQuery = {
   readonly q: string | undefined;
   /** The tenant whose users are listed. */
   readonly tenant: string | undefined;
-  /** The last user of the page before. */
+  /** The last user of the previous page. */
   readonly after: { readonly created_at: string; readonly id: string } | undefined;
   readonly rows: number;
 };
