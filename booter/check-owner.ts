@@ -8,8 +8,8 @@ import type { BooterConfig } from "./config.ts";
 const USER = "berth-booter";
 
 /**
- * Returns a finding for each file with a key that the service cannot read. Returns no finding unless `runs_as`, the
- * user of this process, is root.
+ * Returns a finding for each key file that belongs to another user than the service. Returns no finding if the user of
+ * the service is root or unknown, or if this process does not run as root. `runs_as` is the user id of this process.
  */
 export async function ownerFindings({ state_dir, control_plane, https }: BooterConfig, runs_as: number) {
   const service = runs_as === 0 ? await serviceUser(state_dir) : null;

@@ -1,6 +1,6 @@
 // `booter check` checks the configuration, the files, the ports, the other booters, the upstream channel and the
-// control plane. With a MAC address it also shows what that machine would boot and why. The check changes nothing: it
-// only reads records, and never reports a machine as seen.
+// control plane. With a MAC address it also shows what that machine would boot, or why it gets no answer. The check
+// changes nothing: it only reads records, and never reports a machine as seen.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -110,7 +110,7 @@ async function setupFindings({ ur }: BooterConfig, files: Files): Promise<Findin
   }));
 }
 
-/** Verifies the upstream channel as the mirror does, but does not download its tarballs. */
+/** Verifies the signature of the upstream channel, but does not download the channel's files. */
 async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
   const { upstream_channel_url: url, upstream_key_file } = ur?.setup ?? {};
   if (url === undefined) return [];

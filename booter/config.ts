@@ -101,7 +101,7 @@ export class ConfigFault extends Error {}
 
 /**
  * Parses and validates the text of a configuration file.
- * @throws ConfigFault with one line per problem; each line begins with the file and the key
+ * @throws ConfigFault with one line per problem; each line begins with the file and, if the file is TOML, the key
  */
 export function readBooterConfig(text: string, name: string): BooterConfig {
   let document: unknown;

@@ -1,6 +1,6 @@
-// Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision, so that no server serves a
-// machine that another server refuses. A refused machine gets no DHCP reply, and the DHCP server logs the reason. TFTP
-// and HTTP answer that the file does not exist. See docs/booting.md, "Boot records".
+// Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision. A refused machine gets no DHCP
+// reply, and the DHCP server logs the reason. TFTP and HTTP answer that the file does not exist. See docs/booting.md,
+// "Boot records".
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
@@ -35,8 +35,8 @@ export type Question = {
   readonly architecture: Architecture | null;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
   /**
-   * True if the control plane just confirmed the record; false for a cached record while the control plane is
-   * unreachable.
+   * True if the control plane just confirmed the record. False for a cached record that the control plane did not
+   * confirm in time.
    */
   readonly verified: boolean;
   readonly policy: BootSettings;

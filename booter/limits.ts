@@ -11,7 +11,9 @@ export const RECORD_FRESH_MS = 15_000;
 export const READING_MS = 5_000;
 /** The shortest pause between two readings of all records, even if a reading takes long. */
 export const REFRESH_MS = 2_000;
-/** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
+/**
+ * If a lookup takes longer than this, an enrolled node gets its cached record. Stock iPXE gives up after about 10 s.
+ */
 export const LOOKUP_MS = 1_500;
 /** The time limit of a lookup for all other machines. It is below 10 s, because stock iPXE listens for about 10 s. */
 export const LOOKUP_LATE_MS = 8_000;
@@ -27,9 +29,12 @@ export const REPORT_AGAIN_MS = 600_000;
 export const REPORTS_PENDING_MAX = 16;
 /** The largest number of cached records, more than any site has. */
 export const RECORDS_MAX = 100_000;
-/** How long a boot script's URL is valid. The machine's next DISCOVER also ends it. */
+/** How long a boot script's URL is valid. The machine's next DISCOVER also makes the URL invalid. */
 export const TICKET_S = 600;
-/** The largest number of machines whose last DISCOVER is remembered. Other records by machine have the same limit. */
+/**
+ * The largest number of machines whose last DISCOVER is remembered. The lists of leases, reported requests, used
+ * scripts and refused setup calls have the same limit.
+ */
 export const TRANSACTIONS_MAX = 16_384;
 /**
  * The longest boot script. iPXE has 4,096 bytes for all arguments; the machine panics if they are longer. Boots with
@@ -86,8 +91,8 @@ export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
 export const AMQP_CONNECTIONS_PER_CLIENT_MAX = 4;
 /**
- * The largest numbers of queues, bindings, channels and consumers of one AMQP connection. A machine's agent uses 2, 7,
- * 3 and 2.
+ * The limits of one AMQP connection for its queues, bindings, channels and consumers. A machine's agent uses 2 queues,
+ * 7 bindings, 3 channels and 2 consumers.
  */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
@@ -116,12 +121,13 @@ export const JUST_STARTED_MS = 5_000;
 export const PEERS_MAX = 8;
 /**
  * A setup script that came from another booter may call this booter, which then looks up the run at the control plane.
- * This is the largest number of such lookups at the same time. A script repeats a call beyond this number.
+ * This is the largest number of such lookups at the same time. A further call fails. The script repeats the call if the
+ * setup depends on it.
  */
 export const HANDOVERS_PENDING_MAX = 16;
 /**
- * After a lookup that found no run for an IP address, the booter refuses calls from this address for this time,
- * without a lookup. Setup scripts repeat a refused call after 2 seconds.
+ * After a lookup that found no run for an IP address, the booter refuses calls from this address for this time, without
+ * a lookup. A setup script waits 2 seconds before it repeats a refused call.
  */
 export const HANDOVER_PAUSE_MS = 1_000;
 /** The largest setup report of a machine. */

@@ -1,7 +1,7 @@
-// Reads the platform images in files_dir/os/STAMP. A folder with a manifest.json is an image of the kind that the
-// manifest names; a folder without a manifest.json is a SmartOS platform. A Linux node image has a kernel, an initial
-// file system and a manifest with their SHA-256 and size. The booter serves a Linux node image only if its manifest has
-// a good signature and both files match the manifest.
+// Describes the platform images in files_dir/os/STAMP, and verifies Linux node images. A folder with a manifest.json is
+// a Linux node image; a folder without a manifest.json is a SmartOS platform. A Linux node image has a kernel, an
+// initial file system and a manifest with their SHA-256 and size. The booter serves a Linux node image only if its
+// manifest has a good signature and both files match the manifest.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // Writes the booter's own files atomically. Only their owner can read them. Reads files with secrets that operators
-// configure. Refuses a file if its mode gives other users any access.
+// configure. Refuses such a file if its mode gives other users any access.
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";

@@ -38,7 +38,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   try {
     socket.setRecvBufferSize(RECEIVE_BYTES);
   } catch {
-    // Some runtimes cannot set the buffer's size. They lose packets in smaller bursts.
+    // Some runtimes cannot set the buffer's size. Smaller bursts of packets then overflow the buffer.
   }
   socket.on("message", received);
   let open = true;

@@ -2,7 +2,7 @@
 // one image, retry the vendor, or keep the vendor's last good files (see the table in README.md).
 
 export type FaultKind =
-  /** 404 or 410: the vendor does not have the document. */
+  /** The vendor does not have the document (404 or 410), or has no image of a new release yet. */
   | "gone"
   /** No response, a timeout, a TLS failure, 429 or 5xx: a retry may help. */
   | "transient"
@@ -15,8 +15,9 @@ export type FaultKind =
   /** The build uses recorded responses, which do not contain this URL. */
   | "not_recorded"
   /**
-   * The data about one build contradict each other. The release keeps its last state if the fault concerns the default
-   * image, or if bytes changed under a known build id. Otherwise the builder leaves out only the image.
+   * The data about one build contradict each other. The builder does not add such a build to the archive. A release
+   * keeps its last state if the fault concerns the default image of a current build, or if bytes changed under a known
+   * build id. Otherwise the builder leaves out only the image.
    */
   | "held"
   /**
@@ -24,7 +25,10 @@ export type FaultKind =
    * checksum document has two different hashes of one file.
    */
   | "untrusted"
-  /** Signatures are required, but no key is pinned for this signature. Treated like `held`. */
+  /**
+   * Signatures are required, but no key is pinned for this signature. Treated like `held`, but raises no alarm in an
+   * archive.
+   */
   | "unverifiable";
 
 export class VendorFault extends Error {

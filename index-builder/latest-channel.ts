@@ -1,4 +1,4 @@
-// Creates the channel of a vendor that publishes only its newest release.
+// Creates the channel of a vendor that has only one release in the index, its newest.
 import type { Candidate } from "./vendor.ts";
 
 /** Returns the channel "latest". `resolve` finds the release to which it points. */

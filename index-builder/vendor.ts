@@ -47,12 +47,12 @@ export type Resolved = {
    * `resolve` found.
    */
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
-  /** The current builds, newest first; at least one. Most vendors have exactly one current build. */
+  /** The current builds, newest first; at least one. */
   readonly builds: readonly BuildDraft[];
   /**
-   * Lists the final builds of ended point releases in the vendor's vault. A build that is in the tree is never resolved
-   * again, so an archived build must be complete. An incomplete build is left out, and a later run adds it. A fault of
-   * the vault does not fail the vendor.
+   * Lists the final builds of ended point releases in the vendor's vault. An archived build that is in the tree is
+   * never resolved again, so it must be complete. An incomplete archived build is left out, and a later run adds it. A
+   * fault of the vault does not fail the vendor.
    */
   readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };
@@ -153,8 +153,8 @@ export type Visit = {
   /** Returns the hashes in a checksum document by file name, after verification. */
   checksums(document: ChecksumDocument): Promise<Checksums>;
   /**
-   * Returns sizes in bytes by file name, from the comments of a checksum document ("# name: 123 bytes"). Empty if the
-   * document cannot be used.
+   * Returns sizes in bytes by file name, from the comments of a checksum document ("# name: 123 bytes"). Returns an
+   * empty map after the faults `gone`, `refused`, `unreadable` and `not_recorded`.
    */
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
@@ -164,10 +164,14 @@ export type Visit = {
    * images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
-  /** Returns whether the vendor has a file. Used for optional files beside an image. */
+  /**
+   * Returns whether the vendor has a file. Used for optional files beside an image. If no response is recorded for the
+   * file, returns false and notes a warning.
+   */
   exists(url: string): Promise<boolean>;
   /**
-   * Returns whether a cycle of this vendor's product has ended according to endoflife.date; null for an unknown cycle.
+   * Returns whether a cycle of this vendor's product has ended according to endoflife.date. Returns null for an unknown
+   * cycle, or if the vendor has no such product.
    */
   ended(cycle: string): Promise<boolean | null>;
   warn(text: string): void;

@@ -141,7 +141,8 @@ export function readMethod(payload: Buffer): Method {
 
 /**
  * Reads a login with PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length). Returns null for another
- * mechanism, or if the user or the password is missing. Throws an AmqpFault if the table of AMQPLAIN is truncated.
+ * mechanism, if the user or the password is missing, or if PLAIN has a further field. Throws an AmqpFault if the table
+ * of AMQPLAIN is truncated.
  */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {

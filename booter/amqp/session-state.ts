@@ -22,7 +22,10 @@ export type SessionPort = {
    */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
-  /** Called when the booter closes the connection or a channel because the machine broke a rule of the protocol. */
+  /**
+   * Called when the booter closes the connection or a channel because the machine broke a rule of the protocol or
+   * exceeded a limit.
+   */
   fault(fault: AmqpFault): void;
 };
 

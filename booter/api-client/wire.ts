@@ -12,7 +12,7 @@ import { ipv4Number } from "../ipv4.ts";
 
 /** A boot record, with the root password hash of its node if the control plane sends this hash. */
 export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
-  /** The kernel arguments and the console that the boot record and the labels of the record's node set. */
+  /** The kernel arguments and the console from the boot record and from the labels of the record's node. */
   readonly boot_arguments: BootArguments;
   /** Null if the node has no password hash. Also null if the hash is unknown: then `root_password_known` is false. */
   readonly root_password_hash: string | null;

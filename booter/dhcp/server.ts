@@ -1,7 +1,7 @@
 // Opens the DHCP sockets. One socket receives on the address `listen`, by default on every interface. Each segment also
 // has a socket that is bound to the booter's address on the segment. This socket sends the replies, because the bound
 // address decides on which interface a broadcast is sent. Renewals and relayed packets arrive at the bound sockets, so
-// all sockets call the same function.
+// these sockets use the same packet handler.
 import type { Counters } from "../counters.ts";
 import type { Architecture, BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";

@@ -2,7 +2,10 @@
 // always known before the first byte is sent.
 export type HttpAsked = {
   readonly method: "GET" | "HEAD" | "POST";
-  /** The path as the client sent it. The path is not percent-decoded, because no path of the booter needs decoding. */
+  /**
+   * The path as the client sent it, without the query. The path is not percent-decoded, because no path of the booter
+   * needs decoding.
+   */
   readonly path: string;
   /** The machine's IPv4 address as text. */
   readonly source: string;

@@ -1,6 +1,6 @@
 // Sends requests to a BMC. Follows redirects only on the BMC itself, so that credentials go to no other host. Repeats a
-// request that the BMC answers with 503 and Retry-After. After an answer 202, waits for the task that the answer names.
-// No error message contains the password.
+// request that the BMC answers with 503 and Retry-After, but never a login. After an answer 202, waits for the task
+// that the answer names. No error message contains the password.
 import { openLogin } from "./login.ts";
 import { BmcFault } from "./fault.ts";
 import { messagesOf, textOf } from "./messages.ts";
@@ -28,7 +28,7 @@ export type BmcOptions = {
   readonly user: string;
   readonly password: string;
   readonly accept_invalid_certs: boolean;
-  /** Aborts every request and every wait. Each of them then throws the reason of the signal. */
+  /** Aborts every wait, and every request except the logout. Each of them then throws the reason of the signal. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;
 };

@@ -60,7 +60,9 @@ async function changeAttribute(bmc: Bmc, { body: system }: System): Promise<Done
   return { changed: true, text: `the boot mode will be UEFI after the next start (${found.key}=${value})` };
 }
 
-/** Returns the values that the BMC's attribute registry allows for an attribute, or null if it has no such registry. */
+/**
+ * Returns the values that the BMC's attribute registry allows for an attribute, or null if the BMC does not show them.
+ */
 async function allowedValues(bmc: Bmc, registry: unknown, attribute: string): Promise<string[] | null> {
   if (typeof registry !== "string" || !/^[\w.-]{1,128}$/.test(registry)) return null;
   try {

@@ -94,7 +94,7 @@ async function inventory(bmc: Bmc, system: System, { report, node, config }: Inv
 
 type Body = (bmc: Bmc, system: System, pause: Pause) => Promise<string>;
 
-/** Runs `body` with the system that the command line names, and prints its answer. */
+/** Calls `body` with the system that the command line names, and prints the text that `body` returns. */
 async function withSystem(member: AnyCommand, body: Body): Promise<void> {
   // The parser has checked the options of the group.
   const flags = member.optsWithGlobals() as Flags;

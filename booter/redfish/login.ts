@@ -1,6 +1,6 @@
-// Logs in to a BMC. Uses a session if the BMC opens one, because the password is then sent only once. Otherwise uses
-// Basic authentication: some BMCs have no sessions, and some refuse a session although the password is right, for
-// example because all their sessions are in use.
+// Logs in to a BMC. Uses a session if the BMC opens one, because the password is then sent only once. Uses Basic
+// authentication if the BMC has no sessions or refuses a session. Some BMCs refuse a session although the password is
+// right, for example because all their sessions are in use.
 import { Buffer } from "node:buffer";
 import type { Call } from "./bmc.ts";
 import { BmcFault } from "./fault.ts";

@@ -1,5 +1,5 @@
-// Implements the Redfish actions of the booter. Each action handles the differences between vendors. setOnetimeBoot
-// never changes the boot mode.
+// Sets the boot target of the next start, and switches the power. Each action handles the differences between vendors.
+// setOnetimeBoot never changes the boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";

@@ -41,8 +41,8 @@ export type Enrolment = AmqpListener & {
    * Returns the values of the setup run with the caller's token. Returns null in these cases:
    * - The configuration has no [ur.setup].
    * - The caller is not the run's machine.
-   * - The run has already sent a report.
-   * - The setup was approved again, or the script was repeated with another token.
+   * - The booter has already relayed a report of the run.
+   * - The setup was approved again, or the booter has sent the script again with another token.
    */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
@@ -81,7 +81,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // The machine's agent sends `startup` once after every start. The announcement that follows verifies the sender.
+    // The machine's agent sends `startup` once after every start. The control plane verifies the sender when the booter
+    // announces the machine.
     if (topic.kind === "startup") {
       machine.started_ms = performance.now();
       if ((ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
@@ -277,8 +278,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const bundle = bundles.get(run.server_uuid) ?? await api.bundle(run.server_uuid, run.idempotency_key);
       if (bundle.epoch !== run.delivered.epoch) return null;
       bundles.set(run.server_uuid, bundle);
-      // Stores the arrival before the values are served. Null means that the booter has repeated the script with
-      // another token.
+      // Stores the arrival before the values are served. Null means that the booter has sent the script again with
+      // another token, or that the run has ended.
       const { token_sha256 } = run.delivered;
       if (await ledger.update(run.server_uuid, (now) => arrived(now, token_sha256)) === null) return null;
       const { address } = caller;

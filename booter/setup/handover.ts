@@ -6,7 +6,7 @@
 // A refused call gets the same answer, whatever the reason. Calls with wrong tokens cause only a limited number of
 // lookups at the control plane:
 // - An address without a boot record causes no lookup.
-// - One address causes at most one refused lookup per HANDOVER_PAUSE_MS.
+// - After a refused lookup for an address, calls from this address cause no lookup for HANDOVER_PAUSE_MS.
 // - At most HANDOVERS_PENDING_MAX lookups run at the same time.
 import type { BootConsolePort } from "../../src/contract/enums.ts";
 import type { SetupScript } from "../../src/contract/setup.ts";

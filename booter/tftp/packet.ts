@@ -1,4 +1,5 @@
-// Reads TFTP requests and writes data and error packets (RFC 1350, 2347, 2348, 2349, 7440).
+// Reads TFTP requests. Writes data packets, error packets and acknowledgements of options (RFC 1350, 2347, 2348, 2349,
+// 7440).
 export const RRQ = 1;
 export const WRQ = 2;
 export const DATA = 3;

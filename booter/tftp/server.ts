@@ -1,5 +1,5 @@
-// Serves files by TFTP, read-only. Every transfer has its own port; a packet from another sender to that port gets an
-// error and does not affect the transfer. A machine gets a file only if the decision lets it boot.
+// Serves files by TFTP, read-only. Every transfer has its own port. A packet from another sender to that port does not
+// affect the transfer. A machine gets a file only if the decision lets it boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
 import { broadcastOf } from "../ipv4.ts";
@@ -18,8 +18,8 @@ export type TftpOptions = {
   readonly counters: Counters;
   readonly log: Log;
   /**
-   * The pause before blocks are repeated. The default is the client's `timeout` option or TFTP_RESEND_MS; tests set a
-   * shorter one.
+   * The pause before blocks are repeated. The default is the client's `timeout` option, or TFTP_RESEND_MS without this
+   * option; tests set a shorter pause.
    */
   readonly resend_ms?: number;
 };

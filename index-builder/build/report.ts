@@ -1,8 +1,8 @@
 // Collects notes about the run of one vendor, for operators and for the JSON summary.
 
 /**
- * A note. An alarm is a finding that an attacker could have caused. A run with an alarm ends with exit code 4, unless a
- * vendor failed.
+ * A note. An alarm is a finding that an attacker could have caused. A run with an alarm ends with exit code 4 if
+ * nothing failed.
  */
 export type Note = { readonly level: "warning" | "alarm"; readonly text: string };
 export type SignatureMode = "off" | "check" | "require";

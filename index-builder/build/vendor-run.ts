@@ -1,5 +1,6 @@
 // Builds one vendor's part of the tree. If a transient fault ends a run, the run is repeated, up to ATTEMPTS runs. The
-// vendor fails after the last run, or after any other error. Then the caller keeps the vendor's last good files.
+// vendor fails if the last run also ends with a transient fault, or after any other error. Then the caller keeps the
+// vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
 import type { DistroTree } from "../tree/tree.ts";

@@ -7,7 +7,10 @@ export type OsinfoEntry = OsinfoRef & {
   readonly source: "database" | "rule";
 };
 
-/** Returns the entry of a release; null without a version, or if the database has no entries for such versions. */
+/**
+ * Returns the entry of a release. Returns null if the database has no entries for such versions. Also returns null
+ * without a version, except for Arch Linux.
+ */
 export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
   if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };
   const family = OSINFO_FAMILIES[distro];

@@ -1,6 +1,7 @@
-// Parses checksum documents. Comments, empty lines and hashes of other algorithms are skipped. Every other line must be
-// a checksum in the expected format. Otherwise, for example for a truncated line or an HTML page, the whole document is
-// refused. A document with two different hashes for one name is also refused.
+// Parses checksum documents. A `bare` document must be a single hash. In other documents, comments, empty lines and
+// labelled hashes of other algorithms are skipped. Every other line must be a checksum in the expected format. If a
+// line is not, for example a truncated line or a line of HTML, the whole document is refused. A document with two
+// different hashes for one name is also refused.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";

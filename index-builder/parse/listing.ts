@@ -9,7 +9,7 @@ const LINKS_MAX = 20_000;
 /**
  * Returns the names that a listing links to, percent-decoded and in the order of the listing: "10/" or "image.qcow2".
  * Skips sort links, parent folders and links to other places.
- * @throws VendorFault unreadable if the document is not an HTML page with links
+ * @throws VendorFault unreadable if the document has no links or more than LINKS_MAX
  */
 export function parseListing(what: string, html: string): string[] {
   const names = new Set<string>();

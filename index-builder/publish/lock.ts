@@ -67,7 +67,10 @@ async function isHeld(path: string, processes: Processes): Promise<boolean> {
 export type Processes = {
   /** Returns the content of /proc/PID/stat; null if the process does not exist, or this user may not see it. */
   readonly stat: (pid: number) => Promise<string | null>;
-  /** Sends the signal 0, which only checks the process. Throws a system error. */
+  /**
+   * Sends the signal 0, which only checks the process. Throws a system error if the process does not exist, or this
+   * user may not send it signals.
+   */
   readonly check: (pid: number) => void;
 };
 const ALL_PROCESSES: Processes = {

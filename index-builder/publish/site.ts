@@ -92,7 +92,7 @@ async function switchTo(site: Site, number: number): Promise<void> {
 }
 
 /**
- * Moves a plain folder away, because no system call can replace a folder by a link. Until the link exists, the site is
+ * Moves a plain folder away, because a rename cannot replace a folder by a link. Until the link exists, the site is
  * missing; after a crash `recover` repairs this.
  */
 async function setAsidePlainFolder(site: Site): Promise<void> {

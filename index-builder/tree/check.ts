@@ -1,5 +1,5 @@
-// Checks a published tree and reports all problems, not only the first. This file has the rules between files;
-// check-build.ts has the rules within a release or build.
+// Checks a published tree and reports all problems, not only the first. This file checks the form of each file and the
+// rules between files; check-build.ts checks the rules within a release or build.
 import { compareNatural } from "../natural-order.ts";
 import { buildRules, type Complain, type Hosts, locationsOf, releaseRules } from "./check-build.ts";
 import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
@@ -74,8 +74,8 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
 }
 
 /**
- * Checks that a file does not change if this program reads it and writes it again: it has all fields, no other fields,
- * and the right order.
+ * Checks that the path is a path of the API. Checks that a document does not change if this program reads it and writes
+ * it again: it has all fields, no other fields, and the right order.
  */
 function strictRule(path: string, text: string, complain: Complain): void {
   const at = parsePath(path);

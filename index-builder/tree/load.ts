@@ -1,6 +1,7 @@
-// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped. But the path of every file must be
-// a path of the API, every listed distro and release must have its file, and these files must parse. A tree that cannot
-// be read is an error, not an empty tree: otherwise the builder would lose the first_seen times and the archive.
+// Reads a tree from a folder. Optional fields may be missing, and unknown fields are dropped. But the path of every
+// file must be a path of the API, every listed distro and release must have its file, and these files must parse. A
+// tree that cannot be read is an error, not an empty tree: otherwise the builder would lose the first_seen times and
+// the archive.
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";

@@ -130,7 +130,10 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0].toLowerCase() && arch === "x86_64";
 }
 
-/** Lists the final builds of the major version's point releases in the vault that are older than `current`. */
+/**
+ * Lists the major version's point releases in the vault, if they are older than `current`. Each resolves to its final
+ * build.
+ */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
   const names = await visit.listing(VAULT);
   const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])

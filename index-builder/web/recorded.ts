@@ -10,7 +10,7 @@ const RecordedAnswer = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()).optional(),
   content_type: z.string().optional(),
-  /** Name of the file in the folder that contains the body. */
+  /** The file with the body, by its name in the folder. */
   body: z.string().optional(),
   /** The body itself, for files written by hand. */
   text: z.string().optional(),

@@ -8,7 +8,10 @@ import { RecordedWeb, RESPONSES_FILE } from "./recorded.ts";
 /** The headers that a build reads. Other headers (dates, cookies, cache ages) would change with every recording. */
 const KEPT_HEADERS = ["content-length", "last-modified", "etag"];
 
-/** Wraps an exchange and records its responses. `save` adds them to the responses in the folder. */
+/**
+ * Returns an exchange that sends its requests through `exchange` and records the responses. `save` adds them to the
+ * responses in the folder.
+ */
 export function recorder(exchange: Exchange, folder: string): { exchange: Exchange; save(): Promise<void> } {
   const recorded: RecordedWeb = {};
   return {

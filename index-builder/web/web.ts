@@ -17,7 +17,7 @@ export type Head = {
   readonly redirects_off_host: boolean;
 };
 
-/** @param allowed returns whether the vendor's module lists the host and scheme of a URL */
+/** @param allowed returns whether requests for this vendor may go to a URL */
 export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web {
   const bodies = new Map<string, Promise<Uint8Array>>();
   const heads = new Map<string, Promise<Head>>();
