@@ -37,8 +37,8 @@ export const TICKET_S = 600;
  */
 export const TRANSACTIONS_MAX = 16_384;
 /**
- * The longest boot script. iPXE has 4,096 bytes for all arguments; the machine panics if they are longer. Boots with
- * scripts of 3,500 bytes succeeded.
+ * The longest boot script. iPXE has 4,096 bytes for the arguments of the kernel and of all modules together. The
+ * machine panics if the arguments are longer. Boots with scripts of 3,500 bytes succeeded.
  */
 export const SCRIPT_BYTES_MAX = 3_500;
 /** The largest answer of the control plane that is read. A page of boot records is far shorter. */
@@ -78,8 +78,9 @@ export const AMQP_HELD_BYTES_MAX = 67_108_864;
 export const AMQP_HELD_BYTES_PER_CLIENT_MAX = 2 * AMQP_BODY_BYTES_MAX;
 export const AMQP_HELD_BYTES_SMALL = 1_048_576;
 /**
- * The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. If a peer asks for no
- * heartbeats, TCP checks the connection after this time without data, and Linux ends a dead one after about 12 min.
+ * The interval of AMQP heartbeats. A peer that is silent for more than two intervals is disconnected. If a peer asks
+ * for no heartbeats, TCP checks the connection after this time without data, and Linux ends a dead one after about 12
+ * min.
  */
 export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection until its login has succeeded and the connection is open. */

@@ -1,4 +1,4 @@
-// Does the work of the commands: runs the vendors, and writes their parts into a site.
+// Does the work of the commands: builds each vendor's part of the tree, and writes the parts into a site.
 import { mkdir } from "node:fs/promises";
 import { runVendor, type VendorOutcome } from "./build/vendor-run.ts";
 import { ATTEMPT_WAIT_MS } from "./build/policy.ts";

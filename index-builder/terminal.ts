@@ -1,5 +1,5 @@
-// Prints the output of the program: progress and problems go to stderr, results to stdout. A terminal also shows a
-// status line with the running vendors.
+// Prints the output of the program: results go to stdout, all other text to stderr. A terminal also shows a status line
+// with the running vendors.
 import type { Environment } from "../cli/internal/environment.ts";
 import { fitted } from "../cli/internal/table.ts";
 

@@ -16,7 +16,10 @@ export type Vendor = {
   readonly hosts: readonly string[];
   /** Members of `hosts` that do not offer https. */
   readonly plain_http_hosts?: readonly string[];
-  /** Name of the product at endoflife.date, or null. Releases of its ended cycles are left out. */
+  /**
+   * Name of the product at endoflife.date, or null. Releases whose support cycle has ended according to endoflife.date
+   * are left out.
+   */
   readonly end_of_life_product: string | null;
   /**
    * Lists candidates, newest first. The list includes unsupported candidates. The core leaves them out, except
@@ -50,9 +53,9 @@ export type Resolved = {
   /** The current builds, newest first; at least one. */
   readonly builds: readonly BuildDraft[];
   /**
-   * Lists the final builds of ended point releases in the vendor's vault. An archived build that is in the tree is
-   * never resolved again, so it must be complete. An incomplete archived build is left out, and a later run adds it. A
-   * fault of the vault does not fail the vendor.
+   * Lists the final builds of ended point releases. These builds are in the vendor's vault, its folder of ended
+   * releases. An archived build that is in the tree is never resolved again, so it must be complete. An incomplete
+   * archived build is left out, and a later run adds it. A fault of the vault does not fail the vendor.
    */
   readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };

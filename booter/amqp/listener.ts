@@ -2,9 +2,9 @@
 // connections and the identities of machines. A peer may open only a few connections from one IP address, so it cannot
 // take the connections of other machines. A login closes the connection that logged in before it from the same IP
 // address. The broker closes a connection that has not finished the login and connection.open within ten seconds. The
-// broker also disconnects a peer that is silent for two heartbeats. Otherwise a dead connection would keep the identity
-// of its machine, and the machine could not use it in a new connection. If a peer asks for no heartbeats, only TCP
-// checks whether the peer still exists.
+// broker also disconnects a peer that is silent for more than two heartbeat intervals. Otherwise a dead connection
+// would keep the identity of its machine, and the machine could not use it in a new connection. If a peer asks for no
+// heartbeats, only TCP checks whether the peer still exists.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";

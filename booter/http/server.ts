@@ -1,7 +1,7 @@
-// Serves HTTP for firmware, iPXE and the setup script. The server answers HEAD and GET with an exact length, supports
-// one byte range, and sends no redirects or empty headers. Connections are kept open, because HttpBootDxe fails when a
-// server closes after every answer (edk2 #9920). A client that reads nothing of a file for half a minute is
-// disconnected.
+// Serves HTTP, with or without TLS, to firmware, iPXE and setup scripts. The server answers HEAD and GET with an exact
+// length, supports one byte range, and sends no redirects or empty headers. Connections are kept open, because
+// HttpBootDxe fails when a server closes after every answer (edk2 #9920). A client that reads nothing of a file for
+// half a minute is disconnected.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

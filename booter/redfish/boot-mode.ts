@@ -4,8 +4,8 @@ import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";
 
 /**
- * BIOS attributes that set the boot mode, each with its value for UEFI. The values are used if the BMC has no attribute
- * registry. Supermicro appends numbers to the names.
+ * BIOS attributes that set the boot mode, each with its value for UEFI. These values are used if the BMC does not show
+ * the allowed values. Supermicro appends numbers to the names.
  */
 const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: string }[] = [
   { name: /^BootMode$/, uefi: "Uefi" },

@@ -1,5 +1,5 @@
 // Writes networking.json, which configures the network of the booted platform. The file contains the platform's
-// address. With answer_only_pxe, which is the default, the booter does not answer DHCP requests of the platform.
+// address, because by default (answer_only_pxe) the booter does not answer DHCP requests of the platform.
 import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 

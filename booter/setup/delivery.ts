@@ -1,7 +1,7 @@
 // Decides when a setup script may be sent, and what the ledger stores about it. If a connection breaks, the script that
-// was sent over it may be lost. If the machine has not acknowledged the script or fetched the values of the run, the
-// booter sends the script again over the machine's next connection. Each sending has a token of its own, and only the
-// newest token is valid. So if an earlier script did arrive, it gets no values and changes nothing.
+// was sent over it may be lost. If the machine has not acknowledged the script and has not fetched the values of the
+// run, the booter sends the script again over the machine's next connection. Each sending has a token of its own, and
+// only the newest token is valid. So if an earlier script did arrive, it gets no values and changes nothing.
 import { createHash, randomBytes } from "node:crypto";
 import type { AmqpPeer } from "../amqp/listener.ts";
 import { type ApiClient, isRefusal } from "../api-client/client.ts";

@@ -7,8 +7,8 @@ import type { Build } from "../tree/model.ts";
 export type Departed = Readonly<Record<string, string>>;
 
 /**
- * Returns the first_seen times to keep for a release: the times already kept, and the times of builds that left
- * since the previous tree.
+ * Returns the first_seen times to keep for a release: the times already kept, and the times of builds that left since
+ * the previous tree. Leaves out builds that are current or archived.
  * @param known the times kept so far, of all releases
  * @param before the current builds of this release in the previous tree
  */

@@ -1,7 +1,8 @@
-// Writes and switches the generations of a site. SITE is a symbolic link to `.SITE.generations/N/site`, and the trust
-// state of the generation is in the same folder N. A rename replaces the link to publish a generation. So a reader sees
-// either the old or the new generation, even after a builder was killed, and the trust state is never newer than the
-// tree. There is one exception: while a link replaces a plain folder, the site is missing (setAsidePlainFolder).
+// Writes and switches the generations of a site. A generation is one version of the site's tree. SITE is a symbolic
+// link to `.SITE.generations/N/site`, and the trust state of the generation is in the same folder N. A rename replaces
+// the link to publish a generation. So a reader sees either the old or the new generation, even after a builder was
+// killed, and the trust state is never newer than the tree. There is one exception: while a link replaces a plain
+// folder, the site is missing (setAsidePlainFolder).
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { documentText } from "../../src/lib/image-index/documents.ts";

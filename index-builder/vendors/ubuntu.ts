@@ -1,5 +1,5 @@
-// Ubuntu: a simplestreams feed lists every release, architecture and build. The folder of each build has a signed
-// SHA256SUMS.
+// Ubuntu: two simplestreams feeds, for the server images and the minimal images, list every release, architecture and
+// build. The folder of each build has a signed SHA256SUMS.
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
