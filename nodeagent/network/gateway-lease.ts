@@ -12,9 +12,9 @@ const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
  */
 const OLD_MS = LEASE_MS / 3;
 /**
- * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The answer
- * comes after up to 10 s, and the next answer up to 20 s later: 10 s of waiting and 10 s of delay. So at least 30 s of
- * the lease are left when the agent stops.
+ * The longest wait of the polls of a node with a gateway, in seconds. Whenever the agent stops, at least 30 s of the
+ * lease are left. The lease begins when its poll is sent. The answer comes up to 10 s later. The agent may stop just
+ * before the next answer, which comes at most 20 s after that: 10 s of waiting and 10 s of delay.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */

@@ -153,8 +153,9 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
     const namespace = namespaceOf(vni);
     const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
-    // The commands of both families run at the same time, because the lease may end while they run. Then the server
-    // waits for the time limit of only one command before it gives the gateways to another node.
+    // The lease may end while a command runs. So before the server gives the gateways to another node, it also waits
+    // for the time limit of a command. It waits for only one limit, because the commands of both families run at the
+    // same time.
     await Promise.all(FAMILIES.map((family) => {
       const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
       return batch(["ip", "-n", namespace, `-${family}`], lines);

@@ -1,5 +1,5 @@
-// Computes the names and addresses of a VPC's router on a node. They depend only on the node's underlay address and the
-// VNI, so a node need not ask other nodes for them.
+// Computes the names and addresses of a VPC's router on a node. They depend only on the node's underlay address, the
+// VNI and the MACs of NICs, so a node need not ask other nodes for them.
 import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 /** The MAC of the router on every tap of every node. An instance that moves keeps its gateway's ARP entry. */
@@ -15,7 +15,7 @@ export const VXLAN_PORT = 4789;
 /** The bytes that VXLAN adds to a packet: outer IPv4 20, UDP 8, VXLAN 8, inner Ethernet 14. */
 export const VXLAN_OVERHEAD_BYTES = 50;
 
-/** The name of a router's namespace on a node; the VNI follows. */
+/** The prefix of the name of a router's namespace; the VNI follows. */
 export const ROUTER_PREFIX = "berth-";
 /** The router's device towards the other nodes. */
 export const OVERLAY_DEVICE = "vx";

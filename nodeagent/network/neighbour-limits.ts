@@ -4,9 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Up to the first number of neighbours, the kernel keeps unused neighbours. Above the second number, it removes unused
- * neighbours after 5 s. Above the third number, it adds no new neighbour. A router learns at
- * most 8 link-local addresses of a NIC (LINK_LOCALS_MAX). 32,768 neighbours take about 16 MB.
+ * Up to gc_thresh1 neighbours, the kernel keeps unused neighbours. Above gc_thresh2 neighbours, it removes unused
+ * neighbours after 5 s. Above gc_thresh3 neighbours, it adds no new neighbour. A router learns at most 8 link-local
+ * addresses of a NIC (LINK_LOCALS_MAX). 32,768 neighbours take about 16 MB.
  */
 const LIMITS = { gc_thresh1: 8_192, gc_thresh2: 16_384, gc_thresh3: 32_768 } as const;
 

@@ -3,9 +3,9 @@
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
 import type { Senders } from "./underlay.ts";
 
-/** The result of an application. */
+/** The result of `apply`. */
 export type Applied = {
-  /** Number of changes of addresses, neighbours, rules and routes. 0 if the router already matched the document. */
+  /** Number of changes to the router, without the ruleset. 0 if the router already matched the document. */
   readonly changes: number;
   readonly ruleset_replaced: boolean;
 };
@@ -33,7 +33,8 @@ export type NetworkDriver = {
   readonly carries_packets: boolean;
   /**
    * Makes the router of a VPC equal to the document, and moves the given taps into it. The firewall is in force before
-   * the first route. Connections that the firewall now forbids end. The NAT gateways run only after `holdGateways`.
+   * the first route. Ends the connections that the firewall now forbids. The NAT gateways run only after
+   * `holdGateways`.
    */
   apply(document: NetworkDocument, taps?: AttachedTaps, options?: ApplyOptions): Promise<Applied>;
   /**

@@ -50,7 +50,7 @@ export type NodeNetwork = NetworkWaits & {
   retryFailed(): Promise<readonly Realization[]>;
   /** Compares every router with its document and repairs it. Returns the reports that changed. */
   repair(): Promise<readonly Realization[]>;
-  /** Returns a report about each stored document. */
+  /** Returns a report for each VPC: whether the last application of its document succeeded. */
   realizations(): readonly Realization[];
   /** Sets whether the server sends network documents. If an older server does not, no call waits for documents. */
   serverSendsDocuments(sends: boolean): void;
@@ -103,9 +103,9 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // A tenant may wait for a newer document, so the driver then does not read the router. It reads the router if the
-      // document is not newer or the last attempt failed, to find the remains of this attempt and changes by other
-      // processes.
+      // A tenant may wait for a newer document, so the driver does not read the router for it. If the last attempt
+      // failed, or the document is not newer, the driver reads the router: it may have remains of the attempt, or
+      // changes by others.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);

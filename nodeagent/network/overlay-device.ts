@@ -15,7 +15,7 @@ export type OverlayPlace = {
   onHost(...words: readonly string[]): Promise<string>;
   /** Runs a program in the router. */
   inside(argv: readonly string[]): Promise<string>;
-  /** Gives a program the lines of a batch. Does nothing without a line. */
+  /** Gives a program the lines of a batch. Does nothing if there are no lines. */
   batch(argv: readonly string[], lines: readonly string[]): Promise<void>;
 };
 

@@ -32,7 +32,7 @@ export type Follower = {
 export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls, "documents" | "isUsed">): Follower {
   const { network } = agent.driver;
   const [polling, repairing] = [troubleLog(agent), troubleLog(agent)];
-  // The UUID is read only once: some drivers read the whole inventory for it, and the next poll waits for each report.
+  // The UUID is read only once, because some drivers read the whole inventory for it, and this delays the next poll.
   let own_uuid: string | null = null;
 
   async function poll(): Promise<never> {
@@ -161,8 +161,8 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
 }
 
 /**
- * Records the failures of a loop. The poll loop calls `begins` and `ends` in each round, the repair loop only in rounds
- * that compare all routers. A poll round that fails early does not call `ends`.
+ * Records the failures of a loop. The poll loop calls `begins` in each round, and `ends` unless the request failed. The
+ * repair loop calls both only in rounds that compare all routers.
  */
 type TroubleLog = {
   begins(): void;

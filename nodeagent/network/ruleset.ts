@@ -1,6 +1,6 @@
 // Writes the nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or
-// nothing. Table `netdev berth` drops packets whose source address their NIC may not use, and packets above the NIC's
-// limits. Table `inet berth` has the firewall, the translation of public addresses, and the few services that the
+// nothing. Table `netdev berth` drops packets with a source address that the NIC may not use, and packets above the
+// NIC's limits. Table `inet berth` has the firewall, the translation of public addresses, and the few services that the
 // router itself answers.
 import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { ruleLines } from "./firewall.ts";
@@ -9,9 +9,9 @@ import { connectionLimit, rateLimits } from "./nic-limits.ts";
 import { base, chain, familyOf } from "./ruleset-text.ts";
 import { translation } from "./translation.ts";
 
-/** User ids of QEMU processes. A QEMU that a guest has broken out of must not send from the router. */
+/** User ids of QEMU processes. If a guest takes over its QEMU, this QEMU must not send from the router. */
 const VM_UIDS = "200000-299999";
-/** Echo requests that a router answers its guests, per second. */
+/** IPv4 echo requests that a router answers per second, for all its guests together. */
 const ECHO_PER_SECOND = 50;
 /**
  * Maximum number of TCP connections of a NIC to the services of its router, DNS and metadata. A guest with an ordinary
@@ -34,8 +34,8 @@ const ERROR_DESTINATION = "@th,192,32";
 const TOO_LARGE = 4;
 
 /**
- * The maximum numbers of addresses that the router learns from a NIC: link-local addresses, and, for each family,
- * addresses of the NIC's allowed blocks. All VPCs of a node share the kernel's table of neighbours
+ * The router learns at most LINK_LOCALS_MAX link-local addresses from a NIC. For each family, it also learns at most
+ * OF_BLOCKS_MAX addresses of the NIC's allowed blocks. All VPCs of a node share the kernel's table of neighbours
  * (neighbour-limits.ts). The router forgets an address after LEARNED_MIN minutes without packets. A guest usually has
  * one link-local address.
  */
@@ -130,13 +130,14 @@ function sourceChain(nic: LocalNic): string[] {
       // A guest must not announce itself as a router, or answer as a DHCPv6 server.
       "ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } counter drop",
       "ether type ip6 udp sport 547 counter drop",
-      // The router is in no multicast group, so this rule redirects a DHCPv6 request to the router's own address.
+      // The router does not join the group of DHCPv6 servers, so this rule redirects a request to the router's own
+      // address.
       `ether type ip6 ip6 saddr fe80::/64 ip6 daddr ${ALL_DHCP6_SERVERS} udp sport 546 udp dport 547 ` +
       `update @link_locals_${tap} { ip6 saddr } ip6 daddr set ${GATEWAY_IPV6} accept`,
       `ether type ip6 ip6 saddr { ${ipv6}, :: } accept`,
       `ether type ip6 ip6 saddr fe80::/64 update @link_locals_${tap} { ip6 saddr } accept`,
       ...more6.flatMap((block) => {
-        // The router learns the source of these two messages only.
+        // The router learns a source address in a block only from these two messages.
         const solicits = `ether type ip6 ip6 saddr ${block} icmpv6 type { nd-neighbor-solicit, nd-router-solicit }`;
         return [
           `${solicits} update @senders6_${tap} { ip6 saddr } accept`,

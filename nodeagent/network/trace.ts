@@ -152,8 +152,8 @@ function isRemote(document: NetworkDocument, address: string): boolean {
 }
 
 /**
- * Returns the route of the sender's subnet that the packet takes; null if the VPC's own NICs or a floating IP come
- * first.
+ * Returns the route of the sender's subnet that the packet takes. Returns null if no route fits, or if a NIC of the
+ * VPC, a floating IP or a block of the VPC comes first.
  */
 function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: boolean): DocumentRoute | null {
   const subnet = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id);

@@ -37,7 +37,7 @@ const OPTION = {
   domain_search: 24,
   ntp: 56,
 } as const;
-/** The part of the NTP option that has the address of one server (RFC 5908). */
+/** The code of the suboption of `ntp` with the address of one server (RFC 5908). */
 const NTP_ADDRESS = 1;
 const STATUS = { success: 0, no_address: 2, not_on_link: 4 } as const;
 /** Bytes of the type and the transaction id. */

@@ -14,8 +14,8 @@ const TCP_BYTES_MAX = 4_096;
 const UNSENT_BYTES_MAX = 2 * (2 + 65_535);
 /**
  * The number of seconds without a whole question after which a connection ends. RFC 7766 recommends a few seconds, and
- * the resolvers may need some of this time to answer. Parts of a question do not count: a guest could send single
- * bytes.
+ * the resolvers may need some of this time to answer. Incomplete questions do not count, because a guest could send
+ * single bytes.
  */
 const QUESTION_WAIT_S = 10;
 

@@ -34,7 +34,7 @@ export type Question = {
   readonly end: number;
 };
 
-/** Reads the question of a query. Returns null unless the message is a query with exactly one question. */
+/** Reads the question of a query. Returns null unless the message is a query with exactly one question of class IN. */
 export function questionOf(message: Uint8Array): Question | null {
   if (message.length < HEADER_BYTES || (message[2]! & 0xf8) !== 0 || message[4] !== 0 || message[5] !== 1) return null;
   const labels: string[] = [];
