@@ -150,7 +150,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     // before a job cannot arrive after the end of the job.
     if (work === null || now_ms() < riding_from_ms) return [];
     const taken = await Promise.all(riders.map(async ({ field, take }) => {
-      // The loop that sends this report by itself logs the failure.
+      // The report's own loop logs the failure.
       const report = await take(interval_ms).catch(() => null);
       return report === null ? [] : [{ field, ...report }];
     }));

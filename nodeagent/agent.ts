@@ -46,7 +46,7 @@ export const REQUEST_LIMIT_MS = 15_000;
 /** The control plane rejected the node's API key. */
 export class KeyRefused extends Error {}
 
-/** Writes a line to stderr; the supervisor adds the time. Do not pass secrets. */
+/** Writes a line to stderr; systemd adds the time. Do not pass secrets. */
 export function log(agent: Pick<Agent, "environment">, line: string): void {
   agent.environment.stderr.write(`${plainText(line)}\n`);
 }

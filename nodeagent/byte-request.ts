@@ -18,7 +18,8 @@ export type ByteRequest = {
 
 /**
  * Sends a request and returns the answer, whose status is 200. Repeats the request after a network error, a 429 or a
- * 5xx, up to TRIES_MAX requests in all. Otherwise throws a Failure with the server's message or the last error.
+ * 5xx, up to TRIES_MAX requests in all. After the last attempt or any other status, throws a Failure with the server's
+ * message or the last error.
  */
 export async function askForBytes(agent: Agent, request: ByteRequest): Promise<Response> {
   const { environment, link } = agent;

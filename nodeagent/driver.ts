@@ -67,7 +67,9 @@ export type DiskSource = { readonly disk_id: string } | { readonly image_path: s
 /** Work that takes long. If the signal is aborted, the work throws soon and removes its unfinished files. */
 export type Stoppable = { readonly signal: AbortSignal };
 
-/** Operations on VMs. Each operation is idempotent, and its result is durable when the operation returns. */
+/**
+ * Operations on VMs. Each operation except `reset` is idempotent, and its result is durable when the operation returns.
+ */
 export type Vms = {
   /** @param move set for a VM that arrives from another node */
   createDisks(plan: VmPlan, move?: MoveRecord): Promise<void>;
@@ -78,7 +80,10 @@ export type Vms = {
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /** Returns the NICs that `setNics` would add. */
   newNics(instance_id: string, plan: NicsPlan): readonly NewNic[];
-  /** Records the NICs of a VM that is off. The next boot of the VM uses them. The VPCs of new NICs must be applied. */
+  /**
+   * Records the NICs of a VM that is off. The next boot of the VM uses them. Call it after the documents of the new
+   * NICs' VPCs were applied.
+   */
   setNics(instance_id: string, plan: NicsPlan): Promise<void>;
   halt(instance_id: string): Promise<void>;
   /** Presses the reset button. Throws a Failure if the VM does not run. */
@@ -179,8 +184,8 @@ export type Driver = {
   /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */
   screenshot(instance_id: string): Promise<Uint8Array>;
   /**
-   * Restarts the machine after some seconds: the job reports its end first. Does nothing if the machine has restarted
-   * since the boot `boot_id`. Throws a Failure if VMs run.
+   * Restarts the machine some seconds later, so that the job can report its end first. Does nothing if the machine has
+   * restarted since the boot `boot_id`. Throws a Failure if VMs run.
    * @param platform_image the platform image that the machine boots next; a real machine gets it from its booter
    */
   reboot(boot_id: string, platform_image: string): Promise<void>;

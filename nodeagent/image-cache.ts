@@ -171,7 +171,7 @@ export function createImageCache(
       .sort((a, b) => a.used_at - b.used_at);
   }
 
-  /** Removes an image unless a job started to use it. */
+  /** Removes an image unless a job or a VM uses it now. */
   async function evict(agent: Agent, kept: Kept): Promise<void> {
     await serialized(kept.name, async () => {
       if (!isUsed(agent, kept)) await rm(kept.path, { recursive: true, force: true });
@@ -218,7 +218,7 @@ function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
   return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
 }
 
-/** Part of the error text of a program or a system call that found the disk full. */
+/** Matches the error text of a program or a system call that found the disk full. */
 const NO_SPACE = /No space left|ENOSPC/;
 const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;

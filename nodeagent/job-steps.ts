@@ -20,7 +20,7 @@ export type JobContext = {
   /** Returns the setting `fetch.allowed_private`, which is read from the control plane once per job. */
   allowedPrivate(): Promise<readonly unknown[]>;
   onProgress(step: string, percent: number | null): void;
-  /** Waits until the control plane answers that it still wants the job. Throws if it does not. */
+  /** Asks the control plane whether it still wants the job. Throws if the control plane no longer wants the job. */
   isWanted(): Promise<void>;
 };
 
@@ -158,7 +158,7 @@ async function replaceBootDisk(context: JobContext): Promise<void> {
   await agent.driver.vms.rebuild(instanceOf(job), disk);
 }
 
-/** Boots a rebuilt VM if its instance was not stopped. */
+/** Boots the rebuilt VM if the job requests this. Servers of this release do not: they send a job `start`. */
 async function bootIfWanted(context: JobContext): Promise<void> {
   if (context.job.kind["boot"] === true) await bootAsRecorded(context);
 }
@@ -209,7 +209,7 @@ function boot({ agent, job }: JobContext): Promise<void> {
   return agent.driver.vms.boot(instanceOf(job));
 }
 
-/** Boots the VM with the size and the NICs in the control plane's record, which may have changed since it stopped. */
+/** Boots the VM with the size and the NICs in the control plane's record, which may be newer than the VM's record. */
 async function bootAsRecorded(context: JobContext): Promise<void> {
   const { vms, network } = context.agent.driver;
   const { instance, nics, subnets } = await context.blueprint();
@@ -272,7 +272,7 @@ function exportSnapshot({ agent, job }: JobContext): Promise<string> {
   return agent.driver.vms.exportSnapshot(instanceOf(job), diskOf(job), agent.environment);
 }
 
-/** Sends the file of the image to the control plane, and removes it. */
+/** Sends the file of the image to the control plane, then removes the file. */
 async function sendImage(context: JobContext) {
   const { agent, job, images } = context;
   const path = await exportSnapshot(context);

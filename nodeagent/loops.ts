@@ -102,8 +102,8 @@ export function statusLoop(
 }
 
 /**
- * Reports the capacity. This loop sends the first report. The polls carry the later reports. If the server has no
- * polls, this loop sends all reports.
+ * Reports the capacity. This loop sends the first report. The polls carry the later reports. While the polls cannot
+ * carry reports, this loop sends them.
  */
 export function capacityLoop(
   { driver, environment, timers }: Agent,

@@ -40,7 +40,7 @@ const MIGRATION_PORT = 4568;
 const ANY_PORT = 0;
 const LOOPBACK = "127.0.0.1";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Part of the disk that stays free by default, in percent. */
+/** Percentage of the disk that stays free by default. */
 const DISK_RESERVE_PERCENT = 10;
 /** UUIDs of mainboards without an identity: they consist of zeros and Fs. */
 const NO_IDENTITY = /^(0|f|-)+$/i;

@@ -17,7 +17,7 @@ export type SimulatedDisk = {
   readonly name: string;
   readonly kind: string;
   readonly size_bytes: number;
-  /** Image of the disk; null for an empty disk. */
+  /** The image of a boot disk; null for a data disk. */
   readonly image_sha256: string | null;
   /** False for a data disk that the guest does not have. Disks of an older agent lack the field. */
   readonly attached?: boolean;

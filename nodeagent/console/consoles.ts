@@ -1,6 +1,6 @@
-// Connects the consoles of the node's VMs to the control plane. When the node asks for work, the answer contains calls,
-// each for one console. The node opens a connection for each call, because nodes have no open port. docs/instances.md,
-// "Serial console".
+// Connects the consoles of the node's VMs to the control plane. When the node asks for work, the answer can contain
+// calls, each for one console. The node opens a connection for each call, because the control plane does not connect to
+// nodes. docs/instances.md, "Serial console".
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_CALLS_MAX, CONSOLE_DIAL_S, CONSOLE_REDIAL_MS } from "../../src/contract/limits.ts";
 import { CONSOLE_PROTOCOL, controlText } from "../../src/lib/console/frames.ts";

@@ -13,7 +13,7 @@ export type Moving = {
 
 /** The part of a VM's record that exists while the VM moves. */
 export type MoveRecord =
-  /** This node's copy is not complete, or belongs to another node. The copy never runs. */
+  /** The VM belongs to another node. This node's copy may be incomplete, and its guest does not run. */
   | { readonly role: "arriving"; readonly migration_id: string; readonly ticket_sha256: string }
   /** The whole copy is on the target. This node's copy does not run until a job resumes it. */
   | { readonly role: "departed"; readonly migration_id: string };

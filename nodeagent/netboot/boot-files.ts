@@ -11,7 +11,7 @@ export type BootProperties = ReadonlyMap<string, string>;
 export type BootNetworking = {
   readonly hostname?: string;
   readonly resolvers: readonly string[];
-  /** The networks that the admin port carries: `admin`, and the NIC tags of the roster. */
+  /** The networks that the admin port carries: `admin`, and the NIC tags that an operator declared. */
   readonly nictags?: readonly { readonly name: string }[];
   readonly vnics: readonly {
     readonly mac: string;

@@ -22,7 +22,7 @@ export function blockNode(index: number): string {
 /** A disk that QEMU has open, and its block node. */
 export type OpenDisk = { readonly id: string; readonly node: string };
 
-/** Lists the disks that the guest has. Both nodes of a migration give the block nodes the same names. */
+/** Lists the disks that the guest has. The source and the target of a migration give the block nodes the same names. */
 export function openDisks(disks: readonly VmDisk[]): OpenDisk[] {
   return [
     ...disks.filter(({ kind }) => kind !== "data").map(({ id }, index) => ({ id, node: blockNode(index) })),
@@ -41,7 +41,7 @@ export function blockNodes(
       filename: file,
       discard: "unmap",
       aio: "threads",
-      // Bypasses the node's page cache: a flush of the guest is then on the disk, and memory is not used twice.
+      // Bypasses the machine's page cache, so that memory is not used twice. A flush of the guest flushes the disk.
       cache: { direct: true, "no-flush": false },
     },
     { driver: "qcow2", "node-name": node, file: file_node, discard: "unmap", "detect-zeroes": "unmap" },

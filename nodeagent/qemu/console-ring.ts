@@ -1,7 +1,7 @@
 // Keeps the last output of a VM's serial console in memory. The output is not written to disk, because a tenant could
 // fill the disk.
 
-/** Bytes of output that are kept for each running VM. */
+/** Bytes of output that are kept for each VM. */
 export const CONSOLE_RING_BYTES = 2 ** 20;
 /** Minimum size of a ring after its first output. It is small, because most consoles have little output. */
 const START_BYTES = 4_096;

@@ -1,4 +1,5 @@
-// Runs programs of the node. Their arguments hold no secrets, because other users can read them.
+// Runs programs of the node. The arguments hold no secrets, because other users of the machine can read the arguments
+// of a program.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -7,12 +8,13 @@ import { Failure } from "../../cli/internal/failure.ts";
 /** Time limit of a program that only changes the kernel's state or reads a small file. */
 export const PROGRAM_LIMIT_MS = 30_000;
 /**
- * Maximum output of a program, and of the part of it in an error message. The agent kills a program that writes more.
+ * Maximum output of a program, and maximum length of its text in an error message. The agent kills a program that
+ * writes more output.
  */
 const OUTPUT_BYTES_MAX = 4 * 2 ** 20;
 const REASON_CHARS_MAX = 400;
 
-/** A program failed. `stderr` is its last output. */
+/** A program failed. `stderr` is its error output, or a text that the program is not installed. */
 export class ProgramFailed extends Failure {
   constructor(
     readonly program: string,

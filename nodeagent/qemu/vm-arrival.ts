@@ -30,7 +30,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
   const places = (id: string) => placesOf(host.folders, id);
   /** Files that this agent receives or has received, by migration and name. */
   const files = new Map<string, Map<string, Promise<FileSent>>>();
-  /** When the source announced that it paused the guest, by migration. */
+  /** When the source announced that it pauses the guest, by migration. */
   const paused = new Map<string, number>();
 
   function forget({ migration_id }: Moving): void {

@@ -1,5 +1,5 @@
 // Starts and stops VMs, and watches the running VMs. Every step is on disk before the next step begins. So after a
-// restart, the agent completes interrupted starts and stops, and reconnects to VMs in `on`.
+// restart, the agent completes interrupted starts and stops, and reconnects to VMs that are `on`.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -56,7 +56,7 @@ const KILL_LIMIT_MS = 30_000;
 const EXEC_LIMIT_MS = 1_000;
 /** Pause between attempts to connect to a QEMU that does not answer. */
 const RETRY_MS = 5_000;
-/** VMs that start at the same time after a boot of the node. */
+/** VMs that start or stop at the same time after a start of the agent. */
 const STARTS_AT_ONCE_MAX = 4;
 
 export type PowerOptions = {
@@ -122,7 +122,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     await rm(places(vm.id).run_folder, { recursive: true, force: true });
   }
 
-  /** Records the end of a run that no job requested. */
+  /** Records that a run ended without a request of a job. */
   async function conclude(id: string, end: RunEnd, monitor: VmMonitor): Promise<void> {
     const vm = store.get(id);
     // A removal, a halt or a later start already handled the end of this run, or the VM moves.
@@ -164,7 +164,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     }
   }
 
-  /** Connects to a QEMU that an interrupted start left, and runs its guest. Returns false if its run is over. */
+  /** Runs the guest of an existing QEMU. If its run is over or QEMU does not answer, ends QEMU and returns false. */
   async function adopt(vm: VmRecord): Promise<boolean> {
     const monitor = await attach(vm).catch(() => null);
     const { status } = await monitor?.qmp.execute("query-status").catch(() => null) ?? { status: null };

@@ -12,7 +12,7 @@ export type VmDisk = {
   readonly name: string;
   readonly kind: string;
   readonly size_bytes: number;
-  /** Image of the disk; null for an empty disk. */
+  /** The image of a boot disk; null for a data disk. */
   readonly image_sha256: string | null;
   /** False for a data disk that the guest does not have. Records of an older agent lack the field. */
   readonly attached?: boolean;
@@ -33,7 +33,7 @@ export type VmNic = {
 export type Power =
   /** QEMU must not run. */
   | "off"
-  /** A boot has begun; the guest may not run yet. */
+  /** A boot has begun; it is not certain yet that the guest runs. */
   | "starting"
   | "on"
   /** A halt has begun; the guest may still run. */
