@@ -1,5 +1,5 @@
-// Implements `nodeagent check`, which prints for each requirement of VMs whether this machine meets it, and otherwise
-// how to fix it.
+// Implements `nodeagent check`. For each requirement of VMs, the command prints whether this machine meets it, and if
+// not, how to fix this.
 import { type AnyCommand, command } from "../cli/framework.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";

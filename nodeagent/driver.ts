@@ -64,7 +64,7 @@ export type NewBootDisk = {
 /** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
-/** Work that takes long. If the signal is aborted, the work throws soon and removes its unfinished files. */
+/** Work that takes long. If the signal is aborted, the work throws soon. Its unfinished files may be removed later. */
 export type Stoppable = { readonly signal: AbortSignal };
 
 /**
@@ -102,7 +102,9 @@ export type Vms = {
   detachDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Detaches a data disk from the guest and removes the disk. Does nothing if the disk or the VM does not exist. */
   deleteDisk(instance_id: string, disk_id: string): Promise<void>;
-  /** Copies the content of a disk at one moment; the guest may run. Returns how consistent the copy is. */
+  /**
+   * Copies the content that a disk has at one moment; the guest may run meanwhile. Returns how consistent the copy is.
+   */
   createSnapshot(
     instance_id: string,
     snapshot: NewDisk,

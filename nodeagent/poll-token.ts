@@ -1,5 +1,5 @@
-// Saves the poll token of this machine's claim. A restarted agent renews this claim, because a node may have only a few
-// claims.
+// Saves the poll token of this machine's enrolment claim (docs/nodes.md). A restarted agent renews this claim, because
+// the number of claims of a node is limited.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";

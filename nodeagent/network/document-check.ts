@@ -1,6 +1,6 @@
 // Checks a network document before the node stores it. Its texts become commands and rules of the kernel, so every text
-// must have exactly the form of an address, a block, a MAC address or a name. Unknown fields are ignored. A newer
-// server raises the document's format if nodes must not ignore a new field.
+// must have exactly the form of an address, a block, a MAC address, an id or a name. Unknown fields are ignored. A
+// newer server raises the document's format if nodes must not ignore a new field.
 import {
   FIREWALL_ACTIONS,
   FIREWALL_DIRECTIONS,

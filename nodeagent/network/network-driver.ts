@@ -29,7 +29,7 @@ export type TapBytes = { readonly received: number; readonly sent: number };
 export type RouterState = { readonly taps: ReadonlySet<string>; readonly differences: number };
 
 export type NetworkDriver = {
-  /** True if packets pass through the routers. A VM then waits for its network before it starts. */
+  /** True if a VM must wait for its network before it starts. False for simulated routers, which carry no packets. */
   readonly carries_packets: boolean;
   /**
    * Makes the router of a VPC equal to the document, and moves the given taps into it. The firewall is in force before

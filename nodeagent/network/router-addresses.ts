@@ -11,9 +11,9 @@ export function floatingIpsOf({ local_nics }: NetworkDocument): NicAddress[] {
 }
 
 /**
- * Returns the floating IPs that the router may have once the agent begins to apply a document.
- * @param before the floating IPs that the router may already have; null if they are not known; then the result is null,
- * too
+ * Returns the floating IPs that the router may have once the agent begins to apply a document; null if `before` is
+ * null.
+ * @param before the floating IPs that the router may already have; null if they are not known
  */
 export function withFloatingIps(before: readonly NicAddress[] | null, document: NetworkDocument): NicAddress[] | null {
   if (before === null) return null;

@@ -1,6 +1,6 @@
-// Reads the kernel's counters of packets and bytes: one counter for each firewall rule and each NAT gateway. A counter
-// counts only the first packet of a connection. The count of a NAT gateway has the gateway's id in place of a rule's
-// id.
+// Reads the kernel's counters of packets and bytes: one counter for each firewall rule and each NAT gateway. Packets of
+// established connections do not reach the rules. So a counter counts the first packet of an allowed connection, and
+// each packet that a rule drops. The count of a NAT gateway has the gateway's id in place of a rule's id.
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 

@@ -24,7 +24,10 @@ export function compressionOf(head: Uint8Array): Compression | null {
   return COMPRESSIONS.find(([, bytes]) => startsWith(head, bytes))?.[0] ?? null;
 }
 
-/** Throws a RefusedImage for a VMDK descriptor: it is a text that names other files of the node. */
+/**
+ * Returns the format; `raw` if the bytes show no other format. Throws a RefusedImage for a VMDK descriptor, which is a
+ * text that refers to other files.
+ */
 export function formatOf(head: Uint8Array): DiskFormat {
   if (startsWith(head, codesOf("# Disk DescriptorFile"))) {
     throw new RefusedImage("it is a VMDK descriptor, which refers to other files; provide the disk as one file");

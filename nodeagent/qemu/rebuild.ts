@@ -1,5 +1,5 @@
 // Rebuilds a stopped VM: replaces its boot disk with a new disk from another image or from the same image. First the
-// agent makes the new files beside the old ones, because this part can fail, for example on a full disk. Then it
+// agent makes the new files beside the old ones, because this step can fail, for example on a full disk. Then it
 // removes the old disk, changes the record, and gives the new files their names. If the rebuild is interrupted after
 // the removal, the VM has no boot disk, and starts only after another rebuild.
 import { link, rename, rm } from "node:fs/promises";

@@ -2,7 +2,7 @@
 import type { RunEnd } from "./vm-monitor.ts";
 import type { End } from "./vm-record.ts";
 
-/** Returns the end of a run that no job ended. `ending` says how QEMU's process ended; null if unknown. */
+/** Returns the end of a run that ended without a job. `ending` describes how QEMU's process ended; null if unknown. */
 export function endOfRun(end: RunEnd, ending: string | null): End {
   switch (end) {
     case "off":

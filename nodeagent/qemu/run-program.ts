@@ -37,7 +37,9 @@ export type RunOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The environment of every program: a PATH with root's programs, and the locale C, so that messages are English. */
+/**
+ * Returns the environment of the node's programs: a PATH with root's programs, and the locale C for English messages.
+ */
 export function programEnvironment(): Record<string, string> {
   const path = process.env.PATH ?? "";
   return { PATH: `${path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: "C" };

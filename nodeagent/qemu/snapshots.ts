@@ -45,7 +45,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     // The record is written before the file, so that an interrupted copy can be repeated or removed.
     await store.change(vm.id, { disks: [...others, snapshot] });
     const to = places(vm.id).disk(id);
-    // A complete file of an interrupted job may be consistent or not, so the disk is copied again.
+    // An interrupted job may have left a complete file. Its consistency is unknown, so the disk is copied again.
     await rm(to, { force: true });
     const monitor = isUsed(source) ? qmp(vm.id) : undefined;
     if (monitor !== undefined) return await copyUsed(vm, { qmp: monitor, source, snapshot, signal });

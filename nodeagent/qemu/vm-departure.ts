@@ -1,7 +1,7 @@
 // Sends a VM to another node. With KVM, the guest runs until its disks and almost all of its memory are on the target.
 // An emulated guest is paused before its memory is sent. If the migration fails before the target has the whole VM, the
-// guest continues here. After that, the guest stays paused here until the control plane removes the VM from this node
-// or cancels the migration. Of a stopped VM, only files are sent.
+// guest continues here. Once the target has the whole VM, the guest stays paused here until the control plane removes
+// the VM from this node or cancels the migration. Of a stopped VM, only files are sent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

@@ -122,7 +122,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     await rm(places(vm.id).run_folder, { recursive: true, force: true });
   }
 
-  /** Records that a run ended without a request of a job. */
+  /** Records the end of a run that ended without a job. */
   async function conclude(id: string, end: RunEnd, monitor: VmMonitor): Promise<void> {
     const vm = store.get(id);
     // A removal, a halt or a later start already handled the end of this run, or the VM moves.

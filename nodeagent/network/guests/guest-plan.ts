@@ -4,8 +4,8 @@ import type { DocumentName, NetworkDocument } from "../../../src/contract/networ
 import { formatIp, parseCidr } from "../../../src/lib/net/ip-address.ts";
 
 /**
- * A guest as the services know it. From a guest, the router accepts only packets with the guest's own MAC and
- * addresses.
+ * A guest as the services know it. The router accepts packets from a guest only with the guest's own MAC and an address
+ * that the guest may use.
  */
 export type Guest = {
   readonly instance_id: string;

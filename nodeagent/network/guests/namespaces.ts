@@ -29,7 +29,7 @@ export async function openNamespaces(): Promise<Namespaces> {
         if (libc.setns(descriptor, NETWORK_NAMESPACE) !== 0) throw new Error(`cannot enter the namespace ${name}`);
         return create();
       } finally {
-        // Ends the process if it cannot return: it would open all its later sockets in the tenant's namespace.
+        // If the process cannot return, it ends: otherwise it would open its later sockets in the tenant's namespace.
         if (libc.setns(home, NETWORK_NAMESPACE) !== 0) process.abort();
         closeSync(descriptor);
       }
