@@ -2,7 +2,7 @@
 import type { SimulatedVm } from "./simulated-vms.ts";
 import type { Sample } from "./sampler.ts";
 
-/** The part of a vCPU that an idle guest uses. */
+/** The fraction of a vCPU that an idle guest uses. */
 const IDLE_CPU = 0.01;
 
 export function simulatedMetrics(vms: readonly SimulatedVm[], now_ms: number): Sample {

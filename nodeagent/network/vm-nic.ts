@@ -1,6 +1,6 @@
 // Describes the NICs of virtual machines for the network of a node.
 
-/** A NIC of a VM whose QEMU has the NIC's tap open. */
+/** A NIC of a VM on this node. */
 export type VmNic = { readonly id: string; readonly mac: string; readonly vpc_id: string };
 
 /** A NIC for which a job waits. */

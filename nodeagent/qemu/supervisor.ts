@@ -82,7 +82,7 @@ export function systemdSupervisor(run: typeof runProgram = runProgram): Supervis
   return {
     name: "systemd",
     start: async (vm, confinement, command) => {
-      // A unit that failed before keeps its name until it is reset.
+      // A failed unit occupies its name until the unit is reset.
       await run(["systemctl", "reset-failed", unitOf(vm.id)]).catch(() => {});
       await run(unitArgv({ ...vm, vm_id: vm.id }, confinedArgv(confinement, command)));
     },

@@ -202,7 +202,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
         onProgress("memory", Math.floor((1 - state.remaining / Math.max(1, state.total)) * PERCENT));
       },
     });
-    // From here on, the guest is paused.
+    // With and without KVM, the guest is paused from here on.
     const announced = pausesFirst ? null : link.ask({ request: "paused" });
     announced?.catch(() => {});
     await inTime(options.isWanted());

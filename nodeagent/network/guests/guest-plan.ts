@@ -13,7 +13,7 @@ export type Guest = {
   readonly mac: string;
   readonly ipv4: string | null;
   readonly ipv6: string | null;
-  /** Mask and first address of the subnet's IPv4 block. */
+  /** Mask and first host address of the subnet's IPv4 block. */
   readonly netmask: string | null;
   readonly gateway: string | null;
   readonly floating_ips: readonly string[];
