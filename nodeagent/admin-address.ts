@@ -8,8 +8,8 @@ const LOOPBACK = 127n;
 const LINK_LOCAL = 169n * 256n + 254n;
 
 /**
- * Returns the address to report: `given`, or else `local`. Returns null instead of a `local` that other machines cannot
- * reach.
+ * Returns the address to report: `given` if it is set, or else `local`. Returns null if `local` is needed but is not an
+ * IPv4 address that other machines can reach.
  * @param local local address of the route to the control plane; null without a route
  */
 export function adminAddress({ given, local }: { given: string | null; local: string | null }): string | null {
