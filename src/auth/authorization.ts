@@ -25,9 +25,7 @@ export const UNAUTHENTICATED: Fault = fault(
  */
 export const WRONG_LOGIN: Fault = { ...UNAUTHENTICATED, message: "wrong user name or password" };
 
-/**
- * Returns null if the principal's permissions include the action, otherwise the refusal. Does not look at any object.
- */
+/** Returns null if the principal's permissions include the action, or else the refusal. Does not look at any object. */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
   if (rule.who === "anyone" || rule.who === "visitor") return null;
@@ -37,13 +35,13 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
 }
 
 /**
- * Returns null if the principal may perform the action on the object with this scope, otherwise the refusal. Call it
- * only after refusalOf returned null.
+ * Returns null if the principal may perform the action on the object with this scope, or else the refusal. Call it only
+ * after refusalOf returned null.
  */
 export function refusalAt(action: Action, principal: Principal, scope: ResourceScope | RecordScope): Fault | null {
   const { who, scopes, observed }: Rule = POLICY[action];
-  // A key whose scope does not include the action is treated as anonymous. Of the rules below, only `visitor` permits
-  // anonymous callers.
+  // A key whose scope does not include the action is treated as anonymous. Such a key gets here only for the rule
+  // `visitor`, because refusalOf refuses it for the other rules.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
   if (caller?.is_root) return null;
   if (observed === true && caller !== null && observes(caller)) return null;
@@ -60,8 +58,8 @@ export function refusalAt(action: Action, principal: Principal, scope: ResourceS
 }
 
 /**
- * Returns the names of the actions that the caller may perform, without the actions that need no credential. For some
- * of these actions, the server also checks the object.
+ * Returns the names of the actions that the caller may perform, without the actions of the rule `anyone`. For some of
+ * these actions, the server also checks the object.
  */
 export function permittedActions(caller: KnownPrincipal): string[] {
   return (Object.keys(POLICY) as Action[])
@@ -116,7 +114,7 @@ export function actionId(action: Action): string {
 
 /**
  * Returns the statuses that a caller without permission can get: 403, 404 (the action or the object is hidden), or
- * both. The list is empty for an action that needs no credential.
+ * both. The list is empty for the rule `anyone`.
  */
 export function refusalsOf(action: Action): (403 | 404)[] {
   const { who, denied }: Rule = POLICY[action];

@@ -4,16 +4,19 @@
 // - 429 for an authenticated caller above its rate
 // - 401 for a missing credential
 // - 400 for a missing selector
-// - 403 or 404, first for the action in general, then for the object
+// - 403 or 404 for the action in general
+// - 400 for an id that is not a UUID
+// - 403 or 404 for the object
 //
 // If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited. A 404 for a root operator is
 // not. If a request is repeated after its object was deleted, the saved scope of the object is used, so the repeated
-// request gets the same answer. A long poll is authorized again before it is answered: a caller that has lost its
-// credential or permission gets only the refusal (docs/reliability.md, S-11).
+// request gets the same answer. A request that waits, such as a long poll, is authorized again before it is answered: a
+// caller that has lost its credential or permission gets only the refusal (docs/reliability.md, S-11). This second
+// refusal is not audited.
 //
 // The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
 // the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must
-// come from a page of this server. A 401 deletes the cookie.
+// come from a page of this server. If a request that uses the cookie gets a 401, the answer deletes the cookie.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
@@ -64,7 +67,7 @@ export type Denied = {
 
 export type Authorize = ReturnType<typeof createAuthorize>;
 
-/** Returns `allow(action, locate)`, the middleware that every route names in its definition. */
+/** Returns `allow(action, locate)`, which returns the middleware that authorizes a route. */
 export function createAuthorize(options: AuthorizeOptions) {
   return (action: Action, locate?: Locate) =>
     createMiddleware<HttpEnv>(async (c, next) => {
@@ -155,8 +158,8 @@ function ignoresCookie({ authorization, cookie }: Presented, c: Context<HttpEnv>
 }
 
 /**
- * Returns the credential check that ran before the body was read; undefined if the check may be stale, because reading
- * the body took long.
+ * Returns the check of the credential that ran before the body was read. Returns undefined if no check ran, or if the
+ * check may be stale because reading the body took long.
  */
 function freshlyChecked(c: Context<HttpEnv>): Checked | undefined {
   const checked = c.get("checked");
@@ -179,7 +182,10 @@ export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipa
   return principal;
 }
 
-/** Returns the resource scope that the authorization found. Throws when the route has no `locate` (a bug). */
+/**
+ * Returns the resource scope that the authorization found. Throws if the route has no `locate`, or if its `locate`
+ * found no ResourceScope (a bug).
+ */
 export function scopeOf(c: { get(key: "resourceScope"): ResourceScope | undefined }): ResourceScope {
   const scope = c.get("resourceScope");
   if (scope === undefined) throw new Error("the route needs a resource scope but has no `locate`");

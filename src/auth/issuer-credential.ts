@@ -115,7 +115,8 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
     const wanted = node === null ? claims.tenant_id?.toLowerCase() ?? null : null;
     const known = await readKnown({ claims, tenant_id: wanted, node });
     if (known === null || (node !== null && !known.row.node_has_key)) return null;
-    // A node's token gives only the permissions of the node's agent; its other claims are ignored.
+    // A node's token gives only the permissions of the node's agent. Its claims about a tenant or other permissions are
+    // ignored.
     if (node !== null) return asUser(known, claims, { is_root: false, scope: "agent", bound_cn: node });
     const scope = FULL_SCOPES.has(claims.scope) ? "full" : "read_only";
     return asUser(known, claims, { is_root: claims.realm_scope === "system", scope, bound_cn: null });

@@ -30,7 +30,10 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
   const entries = new Map<string, Entry>();
   const age_s = (at_ms: number) => (clock_ms() - at_ms) / 1_000;
 
-  /** Returns the JSON payload of a token that the issuer signed, otherwise null. Does not check the claims. */
+  /**
+   * Returns the JSON payload of a token that the issuer signed, and null for any other token. Does not check the
+   * claims.
+   */
   async function verify(token: string, issuer: Issuer, algorithms: readonly string[]): Promise<unknown> {
     const keys = await keysOf(issuer, JWKS_CACHE_S);
     const first = await check(token, keys, algorithms);

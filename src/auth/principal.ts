@@ -1,5 +1,5 @@
-// Defines the type of an authenticated caller. A credential resolves to exactly one principal; nothing else in a
-// request determines the caller or its tenant.
+// Defines the type of a caller. A credential resolves to exactly one principal; nothing else in a request determines
+// the caller or its tenant.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 /** The user behind a credential, and the tenant in which the credential acts. */
@@ -9,7 +9,7 @@ export type Person = {
   /** False for a root operator's key that is bound to a tenant: such a key acts inside that tenant. */
   readonly is_root: boolean;
   readonly capabilities: readonly Capability[];
-  /** The tenant that the key is bound to, or else the tenant of the user; null for operators. */
+  /** The tenant that the key is bound to, or else the tenant of the user; null if there is neither. */
   readonly tenant_id: string | null;
   /**
    * The silo that the user administers: the silo of the user's tenant, if the user has the capability silo-admin. Null
@@ -35,7 +35,9 @@ export type Principal =
     readonly key_tenant_id: string | null;
     /** The login session of the token; null for keys and for tokens of other issuers. */
     readonly session_id: string | null;
-    /** The scope of the key or token. A login session has the scope that it was granted, otherwise `full`. */
+    /**
+     * The scope of the key or token. A login session has the scope that it was granted, or `full` if none was granted.
+     */
     readonly scope: KeyScope;
     /** The compute node that the credential is bound to; null for other credentials. */
     readonly bound_cn: string | null;

@@ -18,7 +18,7 @@ export type ResourceScope = {
   readonly project_id: string | null;
 };
 
-/** The scope of an image or an SSH key, which the record itself stores: public, a level of the hierarchy, or a user. */
+/** The scope of an image, an SSH key or an operation: public, a level of the hierarchy, or a user. */
 export type RecordScope = ScopeColumns;
 
 /** Marks a list that is not limited to one scope. The route returns only the rows that the caller may see. */

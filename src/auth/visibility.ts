@@ -1,7 +1,7 @@
 // Decides whether a caller may see or change an image or an SSH key. In two scopes, more callers may see a record than
 // change it. Everybody may see a public record, but only root may change it. All members and keys of a silo's tenants
-// may see a record of the silo, but only members with the capability silo-admin may change it. The callers of these
-// functions check for root.
+// may see a record of the silo, but only members with the capability silo-admin may change it. The code that calls
+// these functions checks for root.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";

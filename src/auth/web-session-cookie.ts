@@ -43,16 +43,16 @@ export function foreignWrite(c: Context<HttpEnv>): Fault | null {
 }
 
 /**
- * Returns the refusal if a page of another site sent the request. Accepts a program, which sends neither Sec-Fetch-Site
- * nor Origin.
+ * Returns the refusal if a browser sent the request, but no page of this server did. Accepts a program, which sends
+ * neither Sec-Fetch-Site nor Origin.
  */
 export function foreignPage(c: Context<HttpEnv>): Fault | null {
   return senderOf(c) === "other" ? FOREIGN : null;
 }
 
 /**
- * Returns `own` if a page of this server sent the request, and `other` if another page sent it. Returns `unknown` for a
- * program or an old browser.
+ * Returns `own` if a page of this server sent the request, and `unknown` for a program or an old browser. Returns
+ * `other` for any other request of a browser, also if the user typed the address.
  */
 function senderOf(c: Context<HttpEnv>): "own" | "other" | "unknown" {
   const site = c.req.header("sec-fetch-site");

@@ -20,8 +20,8 @@ const ADDITIONAL = `
   select n.id, n.subnet_id, a as address from nic n, unnest(n.additional_ips) a where n.additional_ips <> '{}'`;
 
 /**
- * SQL that lists the primary addresses of NICs that are also free in the pool of their subnet. It looks up each free
- * range in the index of the addresses, because a subnet has fewer free ranges than NICs.
+ * SQL that finds primary addresses of NICs that are also free in the pool of their subnet, at most one in each free
+ * range. It looks up each free range in the index of the addresses, because a subnet has fewer free ranges than NICs.
  */
 const freeOfNics = (family: 4 | 6) => `
   select format('%s of nic %s', host(n.address), n.id)

@@ -1,5 +1,5 @@
 // A check of the doctor is one query. Each row is a violation, described in its column `what`; an empty result passes.
-// Rows must not contain secrets: they describe objects by id, state and number.
+// Rows must not contain secrets.
 
 export type Check = {
   /** INV-n for an invariant, a short name for a condition. */

@@ -1,5 +1,5 @@
-// Checks INV-1 to INV-6, as far as the database can show violations. The database has the transition log, the actors'
-// rows and the stored replies, but only clients know which replies they received.
+// Checks INV-1 to INV-4 and INV-6, as far as the database can show violations. The database has the transition log, the
+// actors' rows and the stored replies, but only clients know which replies they received.
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import { SWEPT_KINDS } from "../db/maintenance.ts";
 import { type Check, invariant } from "./check.ts";

@@ -30,7 +30,7 @@ type Records = { readonly kind: string; readonly table: string; readonly key: st
 
 /**
  * SQL of the records to check. In the scope `recent`, these are the records with a transition in the newest part of the
- * log. Their keys are UUIDs.
+ * log. The keys of these records must be UUIDs.
  */
 export function recordsIn(scope: Scope, { kind, table, key }: Records): string {
   if (scope === "all") return table;

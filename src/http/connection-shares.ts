@@ -1,8 +1,8 @@
 // Divides the open connections among their sources (docs/reliability.md, S-50). A new connection belongs to a stranger
 // and counts against the share of its address. A request with a valid credential moves the connection to the caller's
 // share, unless this share is full. Strangers can never have all connections. At their limit, a new connection replaces
-// the oldest connection of the address that has the most connections. The server closes the new connection if that is
-// its own address. Trusted proxies are not limited.
+// the oldest connection of the address that has the most connections. If the new connection's own address has the most
+// connections, the server closes the new connection. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";
@@ -11,8 +11,7 @@ import { createShares, type Slot } from "./shares.ts";
 
 export type ConnectionShares = {
   /**
-   * Counts a new connection, or closes it if the address has reached its share. Does not count connections of trusted
-   * proxies.
+   * Counts a new connection, or closes it if its address gets no slot. Does not count connections of trusted proxies.
    */
   opened(socket: Socket): void;
   /** Moves the connection to the share of an authenticated caller. The socket may be the TLS socket. */

@@ -1,4 +1,4 @@
-// Builds errors for requests that never reach the app. They have the app's JSON error body, with a request id.
+// Builds the errors that the server sends without the app. They have the app's JSON error body, with a request id.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
@@ -23,7 +23,7 @@ export function edgeAnswer(status: number, message: string, more: Record<string,
   return { status, headers, body };
 }
 
-/** Returns the error as the text of an HTTP response, for a socket on which no request could be read. */
+/** Returns an answer as the text of an HTTP response, for a socket without a response object of node:http. */
 export function edgeText(answer: EdgeAnswer): string {
   const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;

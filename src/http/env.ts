@@ -42,8 +42,8 @@ export type HttpEnv = {
   Bindings: Partial<Peer>;
   Variables: {
     /**
-     * The caller's x-request-id if it is a UUID, otherwise a new UUID. It is returned in the answer's header, logged,
-     * and part of every error body.
+     * The caller's x-request-id if it is a UUID, or else a new UUID. It is returned in the answer's header, logged, and
+     * part of every error body.
      */
     requestId: string;
     /** The caller's address behind trusted proxies in canonical form, or "unknown". */
@@ -54,15 +54,15 @@ export type HttpEnv = {
     keyed: Keyed | undefined;
     /** The result of checking the credential before the body was read; undefined if it was not checked. */
     checked: Checked | undefined;
-    /** True for a long poll, whose credential is checked again before the answer. */
+    /** True for a request that waits, such as a long poll. Its credential is checked again before the answer. */
     held: boolean | undefined;
     /** Checks the credential and its permissions again and updates `principal`; returns null, or the refusal. */
     checkAgain: (() => Promise<Fault | null>) | undefined;
-    /** The scope of the object, on routes with `locate`. */
+    /** The scope of the object, on routes whose `locate` finds a ResourceScope. */
     resourceScope: ResourceScope | undefined;
     /**
-     * The scope of the object. Equal to resourceScope, but also set for images and SSH keys, which store their own
-     * scope.
+     * The scope of the object. Equal to resourceScope, but also set for an image, an SSH key or an operation, whose
+     * scope is a RecordScope.
      */
     recordScope: ResourceScope | RecordScope | undefined;
   };

@@ -64,7 +64,7 @@ function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuff
   Object.assign(c.req.bodyCache, body);
 }
 
-/** Reads the body within the memory budget for bodies, if the server has not read it already. */
+/** Reads the body within the memory budget for bodies. Called only if the server has not read the body already. */
 async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   const request = c.req.raw;
   const length = request.headers.get("content-length");

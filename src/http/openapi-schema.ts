@@ -90,8 +90,8 @@ function tidy(schema: z.core.$ZodType, json: Json, io: Io): void {
 }
 
 /**
- * Completes schemas after references are resolved: discriminators need named members, and nullable enums must list
- * null.
+ * Completes a schema and the schemas in it. Adds a discriminator only if all members are references. Adds null to the
+ * values of a nullable enum.
  */
 function finished(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finished);
@@ -105,7 +105,7 @@ function finished(value: unknown): unknown {
   return json;
 }
 
-/** Returns the named schemas that the routes use in one direction, directly or through other schemas. */
+/** Returns the ids of the schemas that the routes use in one direction, directly or through other schemas. */
 function reach(io: Io, used: readonly Use[], idOf: Map<z.ZodType, string>, forms: Forms): Set<string> {
   const seen = new Set<string>();
   const visit = (id: string): void => {

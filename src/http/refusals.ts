@@ -39,8 +39,8 @@ const DESCRIPTIONS = {
 export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
 /**
- * The error statuses of every route. `x-never` of a route removes a status. They come from the shell, from the
- * authorization with its rate limit, and from failures.
+ * The error statuses of every route: from the shell, from the authorization with its rate limit, and from failures.
+ * `x-never` of a route removes a status.
  */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
 /** The error statuses of every route that is not a GET. `x-never` of a route removes a status. */

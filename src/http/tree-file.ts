@@ -1,6 +1,5 @@
 // Serves the files of a published directory tree, with strong ETags, Last-Modified, conditional requests, HEAD requests
-// and gzip. Headers are computed from the bytes that were read, so that an ETag never covers a mixture of two
-// publications.
+// and gzip. The ETag is computed from the bytes that were read, so that it never covers a mixture of two publications.
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";

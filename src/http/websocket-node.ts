@@ -17,7 +17,7 @@ import {
 } from "./websocket.ts";
 
 const logger = getLogger(["berth", "http"]);
-/** Frames are not compressed: a small frame could otherwise become a large one in memory. */
+/** Frames are not compressed, because a small compressed frame could become a large one in memory. */
 const sockets = new WebSocketServer({
   noServer: true,
   clientTracking: false,
@@ -36,8 +36,8 @@ export function isWebSocket(req: IncomingMessage): boolean {
 export type Asking = Pick<Peer, "body" | "checked" | "gone" | "upgrade">;
 
 /**
- * Calls the handler. If the handler accepts the WebSocket, completes the handshake; otherwise sends the handler's
- * answer and closes the connection.
+ * Calls the handler. Completes the handshake if the handler accepts the WebSocket and returns a success. In any other
+ * case, sends the handler's answer and closes the connection.
  * @param ask the handler, or the answer to a malformed request
  */
 export async function answerUpgrade(
@@ -67,7 +67,7 @@ export async function answerUpgrade(
   }
 }
 
-/** Completes the handshake. A malformed handshake gets a 400. */
+/** Completes the handshake. The library refuses a malformed handshake. */
 function acceptSocket({ req, socket, head }: Handshake, { protocol, opened, failed }: SocketAcceptance): void {
   // Without this, the library itself would choose the first offered protocol, which may be the ticket.
   req.headers["sec-websocket-protocol"] = protocol;

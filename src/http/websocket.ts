@@ -9,7 +9,9 @@ export type SocketListener = {
   readonly onClose: () => void;
 };
 
-/** An open WebSocket. It answers and sends pings by itself, and closes when the other end does not answer. */
+/**
+ * An open WebSocket. It sends pings and answers pings by itself. It closes when the other end does not answer a ping.
+ */
 export type ServerSocket = {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   /** Bytes that were sent and have not left the process. */
@@ -27,7 +29,10 @@ export type SocketAcceptance = {
   /** The subprotocol of the answer. */
   readonly protocol: string;
   readonly opened: (socket: ServerSocket) => void;
-  /** Called once instead of `opened` if the handshake is malformed, or if the client has disconnected meanwhile. */
+  /**
+   * Called once instead of `opened` if the handshake is malformed, if the client has disconnected meanwhile, or if the
+   * request is refused after the route accepted it.
+   */
   readonly failed?: () => void;
 };
 

@@ -1,8 +1,8 @@
 // This is the only code that sends requests to URLs from others. Examples are a tenant's image, a URL in an image
 // index, the keys of an issuer and the receiver of a webhook. The code resolves the host name, checks every address,
 // and connects to exactly the checked address. The name is still used for SNI, certificate verification and the Host
-// header. The code follows no redirects. A caller that follows them must call it for each target (docs/reliability.md,
-// S-25 and S-47).
+// header. The code follows no redirects. A caller that follows redirects must call this code for each target
+// (docs/reliability.md, S-25 and S-47).
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -56,15 +56,16 @@ const HEADER_BYTES_MAX = 64 * 1024;
 /** Statuses without a body. The constructor of Response throws if it gets a body with one of them. */
 const BODILESS = [204, 205, 304];
 
-/** Returns the origins of URLs that a user or an operator wrote. */
+/** Returns the origins of URLs that a user or an operator wrote. Skips invalid URLs. */
 export function namedOrigins(urls: readonly string[]): NamedOrigins {
   return new Map(urls.filter((url) => URL.canParse(url)).map((url) => [new URL(url).origin, null]));
 }
 
 /**
- * Sends one request. Does not follow redirects, send cookies or decompress the response. Adds only Accept-Encoding and
- * the headers that HTTP requires to the caller's headers. Throws FetchRefused for a URL or an address that must not be
- * fetched. If no response arrives for another reason, throws the network's error or the reason of `signal`.
+ * Sends one request. Does not follow redirects, send cookies or decompress the response. To the caller's headers, adds
+ * only Accept-Encoding, Connection and the headers that HTTP requires. Throws FetchRefused for a URL or an address that
+ * must not be fetched. If no response arrives for another reason, throws NotConnected, the network's error or the
+ * reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);
@@ -116,7 +117,7 @@ async function resolveHere(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** Stops waiting for `work` when the signal is aborted: the system's resolver cannot be cancelled. */
+/** Stops waiting for `work` when the signal is aborted, because the system's resolver cannot be cancelled. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop = () => {};

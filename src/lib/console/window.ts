@@ -1,5 +1,5 @@
 // Controls the flow of a console from end to end, separately for each direction. The sender stops while
-// CONSOLE_WINDOW_BYTES that it sent are unconfirmed. Therefore a relay between sender and receiver buffers at most this
+// CONSOLE_WINDOW_BYTES of its bytes are unconfirmed. Therefore a relay between sender and receiver buffers at most this
 // many bytes, with any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 

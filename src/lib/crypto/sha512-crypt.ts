@@ -1,6 +1,6 @@
 // Computes the sha512-crypt password hash of Unix systems (`$6$`), always with the default of 5,000 rounds. Hashes that
-// set their own number of rounds are rejected: checking a password against such a hash could take a machine hours
-// (docs/reliability.md, S-20).
+// set their own number of rounds are rejected, because checking a password against such a hash could take a machine
+// hours (docs/reliability.md, S-20).
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "../../contract/limits.ts";

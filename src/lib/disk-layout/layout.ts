@@ -33,8 +33,8 @@ export type PoolLayout = Stripes & {
 export type NoLayout = { readonly error: string; readonly logs: readonly Disk[]; readonly cache: readonly Disk[] };
 
 /**
- * The numbers of storage disks, without the spares, that the tool rejects if the number of spares is fixed. They are
- * primes.
+ * If the number of spares is fixed, the tool rejects these counts of storage disks. The spares are not counted. The
+ * counts are primes.
  */
 const UNDIVIDABLE = new Set([17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]);
 

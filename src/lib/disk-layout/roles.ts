@@ -1,5 +1,5 @@
 // Assigns a role to each size class of disks. The pool stores data on one class. The smallest of the remaining solid
-// state classes may become the log; all other classes are caches.
+// state classes may become the log; all other classes may become caches.
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
 /**

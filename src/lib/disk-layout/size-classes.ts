@@ -28,8 +28,8 @@ const TOLERANCE = 0.05;
 const MARKET_STEPS_MB = [500_000, 150_000, 80_000, 20_000, 4_500, 1_000] as const;
 
 /**
- * Returns the nominal capacity of a disk: the market capacity near the disk's size. If the size is a whole number of
- * GB, the nominal capacity equals the size.
+ * Returns the nominal capacity of a disk: the market capacity within 5 % of the disk's size, or the size rounded to
+ * whole GB if no market capacity is so near. If the size is a whole number of GB, the nominal capacity equals the size.
  * @returns GB (10^9 bytes), or 0 for a disk too small to use (below about 0.5 GB)
  */
 export function nominalGb(size_bytes: number): number {

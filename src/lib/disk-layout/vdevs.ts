@@ -19,7 +19,8 @@ export type Fixed = { readonly width: number | null; readonly spares: number | n
 export type Refused = { readonly error: string };
 
 /**
- * @param disks the storage set, smallest first, not empty. If `fixed.spares` is above 0, at least two more disks exist
+ * @param disks the storage set, smallest first, not empty. If `fixed.spares` is above 0, the set has at least two more
+ *   disks than spares
  */
 export const stripes: Record<DiskLayout, (disks: readonly Disk[], fixed: Fixed) => Stripes | Refused> = {
   single,

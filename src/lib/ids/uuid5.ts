@@ -1,5 +1,5 @@
-// Creates UUIDs of version 5 (RFC 9562, 5.5), which are the SHA-1 of a namespace and a name. The same name always has
-// the same UUID.
+// Creates UUIDs of version 5 (RFC 9562, 5.5), which are the SHA-1 of a namespace and a name. The same namespace and
+// name always give the same UUID.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 

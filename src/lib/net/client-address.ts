@@ -17,7 +17,7 @@ const ZONE = /%[\w.-]+$/;
 /**
  * Reads the hops from the right, beginning with `peer`. Returns the first hop that is not one of our proxies. Addresses
  * are in canonical text (IPv4-mapped IPv6 as IPv4). If a hop is malformed or all hops are proxies, returns the last
- * valid hop that was read.
+ * valid hop that was read. Returns `unknown` if `peer` is not an address.
  * @param peer the other end of the TCP connection; a zone (%eth0) is dropped
  * @param forwardedFor the whole X-Forwarded-For value, if any
  * @param trusted the configured proxies

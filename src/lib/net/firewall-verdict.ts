@@ -92,7 +92,7 @@ function matcherOf(rule: DocumentRule): (packet: Packet, source: Ip, destination
     isOfType(rule.icmp_type_code, packet.icmp);
 }
 
-/** Returns whether an address is in a block. A null block matches every address. */
+/** Returns a function that returns whether an address is in the block. A null block contains every address. */
 function inBlock(block: string | null): (ip: Ip) => boolean {
   const cidr = block === null ? null : parseCidr(block);
   return (ip) => block === null || (cidr !== null && inCidr(ip, cidr));
@@ -122,6 +122,7 @@ function isOfType(wanted: DocumentRule["icmp_type_code"], icmp: Packet["icmp"]):
 
 /**
  * Returns the rules of one direction in the order of their evaluation: higher priority first, then deny before allow.
+ * Leaves out the rules that cannot match any packet.
  */
 export function orderedRules(
   rules: readonly DocumentRule[],

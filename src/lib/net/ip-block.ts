@@ -14,8 +14,8 @@ export type GivenBlocks = { readonly ipv4_block?: string | null; readonly ipv6_b
 export const NOT_A_BLOCK = "is not an IPv4 or IPv6 network; use for example 10.0.0.0/24";
 
 /**
- * Parses "10.0.1.5/24" or "2001:db8::1/64" and clears the host bits; null when it is not a network with a prefix
- * length. An IPv4-mapped network (::ffff:10.0.0.0/104) belongs to neither family.
+ * Parses "10.0.1.5/24" or "2001:db8::1/64" and clears the host bits. Returns null if the text is not a network with a
+ * prefix length. Also returns null for an IPv4-mapped network (::ffff:10.0.0.0/104), which belongs to neither family.
  */
 export function parseBlock(text: string): Cidr | null {
   const block = text.includes("/") ? parseCidr(text) : null;

@@ -38,9 +38,9 @@ export type ContentNic = Addresses & {
   readonly subnet_id: string;
   readonly mac: string;
   readonly host_cn_uuid: string;
-  /** Further addresses and allowed blocks. */
+  /** The NIC's addresses other than `ipv4` and `ipv6`, and its allowed blocks. */
   readonly blocks: readonly string[];
-  /** Further addresses. */
+  /** The NIC's addresses other than `ipv4` and `ipv6`. */
   readonly addresses: readonly string[];
   readonly floating_ips: readonly string[];
 };
@@ -94,10 +94,7 @@ export type DocumentSettings = {
   readonly nic_limits: NicLimitClasses;
 };
 
-/**
- * Returns the document of the VPC for a node.
- * @param settings settings of the site
- */
+/** Returns the document of the VPC for a node. */
 export function documentFor(
   server_uuid: string,
   of: { readonly vpc_id: string; readonly generation: number; readonly content: NetworkContent },

@@ -1,4 +1,4 @@
-// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. Four addresses
+// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. These addresses
 // are never allocated: the network address, the address after it, the gateway and the IPv4 broadcast address. By
 // default, the gateway is the address after the network address.
 import type { AddressFamily } from "../../contract/enums.ts";

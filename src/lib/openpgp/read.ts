@@ -22,7 +22,10 @@ export async function readKeys<Key>(openpgp: KeyReader<Key>, document: Uint8Arra
   return (await Promise.all(blocks.map((armoredKeys) => openpgp.readKeys({ armoredKeys })))).flat();
 }
 
-/** Returns a detached signature. Throws an Error unless the document consists of exactly one signature. */
+/**
+ * Returns a detached signature. Throws an Error if the document has several armored signatures, or if the library
+ * cannot read the signature.
+ */
 export async function readSignature<Signature>(
   openpgp: SignatureReader<Signature>,
   document: Uint8Array,

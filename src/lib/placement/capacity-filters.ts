@@ -15,7 +15,7 @@ export const nicTags: Filter = ({ server_uuid, capacity }, { nic_tags: wanted = 
     : ACCEPT;
 };
 
-/** cn-underlay: the network between the nodes has every requested address family. */
+/** cn-underlay: the node's underlay (the network between the nodes) has every requested address family. */
 export const underlay: Filter = ({ capacity }, { underlay: wanted = ["v4"] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((family) => !capacity.underlay[`ip${family}`]);

@@ -35,7 +35,7 @@ export type Drain = {
 /** How often the migration of an instance was refused, and the last reason. */
 export type Refusal = { readonly tries: number; readonly reason: string };
 
-/** The next part of a drain: the instances that can begin to move, or the end. */
+/** The next action of a drain: some instances begin to move, or the drain ends. */
 export type DrainNext =
   | { readonly next: "move"; readonly moves: readonly Move[] }
   | { readonly next: "end"; readonly result: DrainResult };

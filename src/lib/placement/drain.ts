@@ -103,7 +103,7 @@ export async function previewDrains(
 ): Promise<DrainPreview[]> {
   const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
   let left: Snapshot = { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => !emptied.has(server_uuid)) };
-  /** The nodes on which the preview has placed instances of placement groups. */
+  /** For each placed instance of a placement group, by its id: the node on which the preview placed it. */
   const placed = new Map<string, NodeSnapshot>();
   const previews: DrainPreview[] = [];
   for (const node of drained) {
@@ -218,7 +218,10 @@ function rejections({ filter_results }: NodeReport): FilterResult[] {
   return filter_results.filter(({ verdict }) => verdict === "reject");
 }
 
-/** Returns whether the instance has more vCPUs than each node has processors, so that making room cannot help. */
+/**
+ * Returns whether every node has reported fewer processors than the instance has vCPUs. Then no node can take the
+ * instance, even with more room. Returns false without nodes.
+ */
 function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
   const sizes = sizesOf(instance);
   return nodes.length > 0 && nodes.every(({ capacity }) => capacity !== null && !hasProcessors(capacity, sizes));

@@ -16,7 +16,7 @@ export type DrainedNode = {
     | null;
 };
 
-/** The next part of a drain by label. */
+/** The next action of a drain by label. */
 export type LabelDrainNext =
   | { readonly next: "begin"; readonly nodes: readonly DrainedNode[] }
   | { readonly next: "end"; readonly result: LabelDrainResult };

@@ -27,7 +27,10 @@ export type Homeless = {
   readonly applied_generation: number | null;
 };
 
-/** A part of a list that is sorted by id: at most `rows_max` rows after this id. Null begins the list. */
+/**
+ * A part of a list that is sorted by id: at most `rows_max` rows after this id. With null, the part begins with the
+ * first row.
+ */
 export type Part = { readonly rows_max: number; readonly after: string | null };
 
 /** A node that may run gateways on a NIC tag, and the number of gateways that it runs. */

@@ -56,8 +56,8 @@ const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id 
 };
 
 /**
- * Gives more points for a lower current load. Uses the load summary if it is recent, otherwise the capacity report.
- * Without both, the score is 0.
+ * Gives more points for a lower current load. Uses the load summary if it is recent, or else the capacity report. If
+ * this source has no value, the score is 0.
  */
 const avoidHotNow: Scorer = ({ load, capacity }) => {
   const known = load !== null && !load.stale

@@ -20,7 +20,7 @@ export type UpgradedNode = {
   } | null;
 };
 
-/** The next part of an upgrade by label. */
+/** The next action of an upgrade by label. */
 export type LabelUpgradeNext =
   | { readonly next: "begin"; readonly nodes: readonly UpgradedNode[] }
   | { readonly next: "end"; readonly result: LabelUpgradeResult };
@@ -109,14 +109,14 @@ export type Returning = {
 /** The values about a node's boot in its last status report. Null: the report does not have the value. */
 export type Booted = { readonly boot_id: string | null; readonly platform_image: string | null };
 
-/** The next part of the upgrade of one node. */
+/** The next action of the upgrade of one node. */
 export type NodeUpgradeNext =
   | { readonly next: "wait" }
   | { readonly next: "drain" }
   | { readonly next: "completed"; readonly result: Readonly<Record<string, unknown>> }
   | { readonly next: "failed"; readonly reason: string };
 
-/** Returns the next part of the upgrade of one node: to wait, to begin the drain, or to end the current step. */
+/** Returns the next action of the upgrade of one node: to wait, to begin the drain, or to end the current step. */
 export function nextOfNodeUpgrade(upgrade: Draining | Returning, booted: Booted): NodeUpgradeNext {
   return upgrade.step === "drain" ? afterDrain(upgrade, booted) : afterReturn(upgrade, booted);
 }
