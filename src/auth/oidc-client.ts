@@ -107,7 +107,7 @@ async function attempted<T>({ issuer }: Issuer, work: () => Promise<T>): Promise
 
 /**
  * Adds the client's authentication to the request: in the body if the issuer supports client_secret_post but not
- * client_secret_basic, otherwise in the header.
+ * client_secret_basic, or else in the header.
  */
 function authenticated(provider: Provider, { client_id, client_secret }: OidcClient, form: Record<string, string>) {
   const methods = provider.token_endpoint_auth_methods_supported;

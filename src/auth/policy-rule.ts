@@ -35,8 +35,8 @@ export type Rule = {
   /** The key scopes that include the action. */
   readonly scopes: readonly KeyScope[];
   /**
-   * How the server refuses an authenticated caller without permission. `forbid`: a 403 that names the action. `hide`: a
-   * 404.
+   * How the server refuses an authenticated caller without permission. `forbid`: a 403 that names the action, or a 404
+   * if the caller may not see the image or SSH key. `hide`: a 404.
    */
   readonly denied: "forbid" | "hide";
   /** Whether users with system-read may also perform the action, on objects of any tenant. */

@@ -13,7 +13,7 @@ export type Person = {
   readonly tenant_id: string | null;
   /**
    * The silo that the user administers: the silo of the user's tenant, if the user has the capability silo-admin. Null
-   * otherwise, and for a key that is bound to a tenant.
+   * for other users, and for a key that is bound to a tenant.
    */
   readonly silo_id: string | null;
   /**
@@ -27,9 +27,15 @@ export type Principal =
   | { readonly kind: "anonymous" }
   | Person & {
     readonly kind: "user";
-    /** The API key that the caller sent, or that opened the caller's session of the web console; otherwise null. */
+    /**
+     * The API key that the caller sent, or that opened the caller's session of the web console. Null without such a
+     * key.
+     */
     readonly key_id: string | null;
-    /** The expiry of this key; null without a key or an expiry. A session that the key opened may end earlier. */
+    /**
+     * The expiry of this key; null if there is no key, or if the key has no expiry. A session that the key opened may
+     * end earlier.
+     */
     readonly key_expires_at: Date | null;
     /** The tenant that the key is bound to; null for a token and for the user's own keys. */
     readonly key_tenant_id: string | null;

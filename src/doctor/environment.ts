@@ -12,8 +12,9 @@ const MAJOR_TESTED = 18;
 /** The oldest PostgreSQL version whose SQL Berth can use. An older version fails the check. */
 const MAJOR_MIN = 15;
 /**
- * The check warns if the clocks differ by at least this. The check never fails, because the server uses only the
- * database's clock for decisions. A difference only confuses operators who compare timestamps.
+ * The check warns if the clocks differ by at least this plus the error of the measurement. The check never fails,
+ * because the server uses only the database's clock for decisions. A difference only confuses operators who compare
+ * timestamps.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 

@@ -20,8 +20,8 @@ export type Peer = {
   /** Reports to the server that the connection belongs to this authenticated caller. */
   readonly known: (caller: string) => void;
   /**
-   * Accepts the request as a WebSocket. The route's answer is then not sent. Undefined if the request does not ask for
-   * a WebSocket.
+   * Accepts the request as a WebSocket. The route's answer is then sent only if it is an error. Undefined if the
+   * request does not ask for a WebSocket.
    */
   readonly upgrade: ((accepted: SocketAcceptance) => void) | undefined;
 };

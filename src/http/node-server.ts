@@ -40,7 +40,7 @@ export type NodeServerOptions = {
   readonly port: number;
   /** The certificate and key for TLS (version 1.2 or newer). With TLS, the server accepts no plain HTTP. */
   readonly tls?: TlsIdentity | null;
-  /** Called before each body is read. Without it, only the limit of all bodies together applies. */
+  /** Called before each body is read. Without it, only the size limit and the limit of all bodies together apply. */
   readonly admitBody?: BodyAdmission;
   /** Proxies whose X-Forwarded-For is trusted and whose connections are not limited. */
   readonly trustedProxies?: readonly Cidr[];

@@ -23,7 +23,7 @@ const gzipBytes = promisify(gzip);
 const ZIP_BYTES_MIN = 1_024;
 /** Larger files are not part of an index, so they are not served. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** The maximum number of bytes of files, plain and compressed, that a process keeps in memory. */
+/** The maximum number of bytes of files, plain and compressed, that a tree keeps in memory. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** The form of a path segment in the tree. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;

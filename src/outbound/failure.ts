@@ -1,5 +1,5 @@
 // Determines the kind of failure of a fetch. The error itself may contain addresses that only this site's resolver
-// knows. Callers that must not show these use the kind.
+// knows. Callers that must not show these addresses use the kind.
 import { FetchRefused, NotConnected } from "./connector.ts";
 
 export const FETCH_FAILURES = ["refused", "no_name", "not_connected", "tls", "timeout", "not_http", "broken"] as const;

@@ -11,7 +11,7 @@ export type InventoryDisk = { readonly name: string; readonly size_gb: number };
 /** The largest size whose number of bytes is an exact integer in JavaScript. */
 const SIZE_GB_MAX = Number.MAX_SAFE_INTEGER / 1e9;
 
-/** Lists the disks in the order of the inventory. Never throws. */
+/** Lists the disks in the order of the inventory. Skips a disk with an empty name. Never throws. */
 export function disksOf(sysinfo: unknown): InventoryDisk[] {
   return membersOf(memberOf(sysinfo, "Disks"))
     .filter(([name]) => name !== "")

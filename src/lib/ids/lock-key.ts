@@ -31,7 +31,8 @@ export function lockKey(kind: LockedKind, id: string): string {
 }
 
 /**
- * Returns the lock of the object's project. Without a project, returns the lock of its tenant; without a tenant, null.
+ * Returns the name of the lock of the object's project. For an object without a project, returns the name of the lock
+ * of its tenant, or null if it has no tenant.
  */
 export function parentKey(
   of: { readonly tenant_id: string | null; readonly project_id: string | null },

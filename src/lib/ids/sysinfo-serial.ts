@@ -3,8 +3,8 @@
 import { memberOf } from "../text/sysinfo-member.ts";
 
 /**
- * Returns the inventory's "Serial Number" without surrounding space, or null if it is missing or not a text. Never
- * throws.
+ * Returns the inventory's "Serial Number" without surrounding space, or null if it is missing, empty or not a text.
+ * Never throws.
  */
 export function serialOf(sysinfo: unknown): string | null {
   const serial = memberOf(sysinfo, "Serial Number");

@@ -46,7 +46,10 @@ export function isOneOf(address: string, blocks: readonly Cidr[]): boolean {
   return ip !== null && blocks.some((cidr) => inCidr(ip, cidr));
 }
 
-/** Returns the name of an address's rate limit bucket: an IPv4 address itself, or the /64 of an IPv6 address. */
+/**
+ * Returns the name of an address's rate limit bucket: an IPv4 address itself, the /64 of an IPv6 address, or `unknown`
+ * for any other text.
+ */
 export function addressBucket(address: string): string {
   const ip = parseIp(address);
   if (ip === null) return UNKNOWN_ADDRESS;

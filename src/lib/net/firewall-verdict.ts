@@ -1,5 +1,5 @@
 // Decides what the firewall of a VPC does with the first packet of a connection. The kernel decides by the nftables
-// rules of nodeagent/network/firewall.ts. A property test compares both decisions.
+// rules of nodeagent/network/firewall.ts. A property test compares both decisions with a model.
 import type { PacketProtocol } from "../../contract/enums.ts";
 import type { DocumentRule, NetworkDocument } from "../../contract/network-document.ts";
 import { inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";

@@ -38,7 +38,7 @@ export type HostedInstance = {
   /**
    * For each NIC tag of the instance's floating IPs: the nodes with a bridge for the tag. Only these nodes can carry
    * the addresses. Omits a tag if the instance's own node has no bridge for it, because the addresses do not work there
-   * either.
+   * either. Empty for an evacuation, because the instance is down.
    */
   readonly bridged_nodes: BridgedNodes;
 };

@@ -5,7 +5,10 @@ const NAMES_MAX = 3;
 /** One mistake is allowed for every group of this many characters, and at least one in every name. */
 const CHARS_PER_MISTAKE = 4;
 
-/** Returns the names that differ from `wanted` by few letters, the nearest first. */
+/**
+ * Returns the names that differ from `wanted` by few letters, the nearest first, at most NAMES_MAX. Ignores letter
+ * case.
+ */
 export function nearNames(names: readonly string[], wanted: string): string[] {
   const mistakes_max = Math.max(1, Math.floor(wanted.length / CHARS_PER_MISTAKE));
   return [...new Set(names)]

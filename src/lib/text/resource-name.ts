@@ -11,7 +11,7 @@ const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * Returns the 409 for a name that violates the rule, or null.
+ * Returns the 409 for a name that is not allowed, or null.
  * @param name any string; its length is counted in bytes of UTF-8
  */
 export function nameFault(name: string): Fault | null {
@@ -20,7 +20,7 @@ export function nameFault(name: string): Fault | null {
 }
 
 /**
- * Returns the 409 for a changed name that violates the rule, or null. An unchanged name is always accepted, because
+ * Returns the 409 for a changed name that is not allowed, or null. An unchanged name is always accepted, because
  * earlier versions accepted more names.
  * @param before - The stored name.
  */
@@ -68,7 +68,7 @@ export type Named = { readonly name: string; readonly description: string };
 /** A change of name and description. Null keeps the present value. */
 export type Renaming = { readonly [Field in keyof Named]: string | null };
 
-/** Returns the changed record, or the 409 for a changed name that violates the rule. */
+/** Returns the changed record, or the 409 for a changed name that is not allowed. */
 export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
   const name = to.name ?? record.name;
   return renameFault(record.name, name) ?? { ...record, name, description: to.description ?? record.description };
