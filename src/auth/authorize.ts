@@ -174,7 +174,7 @@ export function auditActor(principal: Principal): AuditActor {
 }
 
 /**
- * Returns the caller of a route that requires a credential. Throws when the policy admits anonymous callers (a bug).
+ * Returns the caller of a route that requires a credential. Throws if the caller is anonymous (a bug in the policy).
  */
 export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipal {
   const principal = c.get("principal");

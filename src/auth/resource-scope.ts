@@ -152,7 +152,7 @@ function inParent(table: "vpc" | "route_table" | "instance" | "subnet" | "disk",
   };
 }
 
-/** Finds an object by its id in the path. */
+/** Returns the Locate of an object whose id is in the path. */
 export function atRow(table: ScopedTable, param: string): Locate {
   return { find: (c, findRow) => withIds(c, { [param]: "path" }, ([id = ""]) => findIn(findRow, table, id)) };
 }
@@ -162,7 +162,7 @@ export const atOperation: Locate = {
   find: (c, findRow) => withIds(c, { id: "path" }, ([id = ""]) => findOperationScope(findRow, id)),
 };
 
-/** Finds an image or an SSH key by its id in the path. */
+/** Returns the Locate of an image or an SSH key whose id is in the path. */
 export function atScoped(table: "image" | "ssh_key", param: string): Locate {
   const user = table === "image" ? "null as user_id" : "user_id";
   const sql =
@@ -202,7 +202,10 @@ export const atProject: Locate = {
     ),
 };
 
-/** A floating IP below a project. A floating IP of another tenant or project than the path names counts as missing. */
+/**
+ * A floating IP below a project; the path contains all three ids. A floating IP of another tenant or project counts as
+ * missing.
+ */
 export const atFloatingIpOfProject: Locate = {
   find: (c, findRow) =>
     withIds(c, { tenant_id: "path", project_id: "path", floating_ip_id: "path" }, async (ids) => {

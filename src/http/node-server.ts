@@ -212,7 +212,7 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     const response = await site.options.fetch(toRequest(req), peer);
     await write(exchange, response, site);
   } catch (error) {
-    // The app answers its own errors, so this error is a bug in this file. The details are only logged.
+    // The app answers its own errors, so this error is a bug in the HTTP server. The details are only logged.
     logger.error("the HTTP server failed", { error });
     if (res.headersSent) req.socket.destroy();
     else refuse(exchange, edgeAnswer(500, "Internal Server Error"));

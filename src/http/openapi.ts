@@ -1,6 +1,6 @@
 // Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes a component
-// (openapi-schema.ts). The name of a schema is found by the schema's identity. The schema objects come from zod's
-// generator. The generator of @hono/zod-openapi does not fit, for three reasons:
+// (openapi-schema.ts). The schema objects come from zod's generator. The generator of @hono/zod-openapi does not fit,
+// for three reasons:
 // - It names only schemas that were created after it was loaded.
 // - It makes a component nullable if the component is first used with `.nullable()`.
 // - It prints `format: ip`.

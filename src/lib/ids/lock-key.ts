@@ -3,7 +3,7 @@
 // Only this file builds these names: with two different names for one record, two commits would not exclude each other.
 
 /**
- * The kinds of locks. Most lock names contain the record's id. These locks contain another text:
+ * The kinds of locks. Most lock names contain the record's id. The names of these locks contain another text:
  * - "nic-tag": the tag's name
  * - "quota" and "image-uploads": the tenant's id
  * - "claims": the node's id

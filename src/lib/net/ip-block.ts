@@ -57,8 +57,8 @@ export type ReadBlocks = {
 };
 
 /**
- * Parses the blocks of a request body. Returns a 400 without a block, or if a block is not a network of the field's
- * address family.
+ * Parses the blocks of a request body. Returns a 400 if both blocks are missing, or if a block is not a network of the
+ * field's address family.
  */
 export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks | Fault {
   const { ipv4_block = null, ipv6_block = null } = given;

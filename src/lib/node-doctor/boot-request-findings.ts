@@ -1,5 +1,4 @@
-// Derives findings from the netboot requests of machines (docs/booting.md, "Netboot requests"). The firmware of a
-// machine writes these requests.
+// Derives findings from the netboot requests of machines (docs/booting.md, "Netboot requests").
 import type { BootClient } from "../../contract/boot.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { stops, warns } from "./finding.ts";

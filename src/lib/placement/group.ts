@@ -78,8 +78,8 @@ export const affinityRequired: Filter = (node, { group }) => {
 const NEUTRAL = 0.5;
 
 /**
- * Scores a node for a preferred group. The number of the group's instances on the node or in its fault domain counts.
- * With anti-affinity, fewer instances give more points; with affinity, more instances give more points.
+ * Scores a node for a preferred group. The score depends on the number of the group's instances on the node or in its
+ * fault domain. With anti-affinity, fewer instances give more points; with affinity, more instances give more points.
  */
 export function groupScore(node: NodeSnapshot, group: WantedGroup | null | undefined): number {
   if (!group || group.strictness !== "preferred") return NEUTRAL;

@@ -23,9 +23,9 @@ export type LabelDrainNext =
 
 /**
  * Returns the nodes whose drains can begin, or the result when no drain is left to begin or to wait for. After a drain
- * has failed or was refused, no other drain begins. The answer depends only on the arguments, and the drains begin in
- * the order of the nodes. Therefore two processes that read the state at different times begin the same drains. No more
- * than `max_unavailable` drains ever run at the same time.
+ * has failed or was refused, no other drain begins. Drains begin in the order of the nodes. The number of drains that
+ * have begun exceeds the number of ended drains by at most `max_unavailable`. A process that read an older state counts
+ * fewer ended drains, so it does not exceed this limit.
  * @param refusals - The reasons of refused drains, by node.
  */
 export function nextOfLabelDrain(

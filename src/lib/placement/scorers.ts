@@ -104,8 +104,8 @@ function unit(value: number): number {
 }
 
 /**
- * Maps a text to a number from 0 to below 1; the numbers of different texts are uniformly distributed. A mixing step
- * follows FNV-1a, because the FNV-1a hashes of similar texts differ too little in their high bits.
+ * Maps a text to a number that is at least 0 and less than 1. The numbers of different texts are uniformly distributed.
+ * A mixing step follows FNV-1a, because the FNV-1a hashes of similar texts differ too little in their high bits.
  */
 export function fraction(text: string): number {
   let hash = 0x811c9dc5;

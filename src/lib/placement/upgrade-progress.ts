@@ -27,8 +27,9 @@ export type LabelUpgradeNext =
 
 /**
  * Returns the nodes whose upgrades can begin. Returns the result if no upgrade runs and none can begin. After an
- * upgrade has failed or was refused, no other upgrade begins. As with drains by label, two processes that read the
- * state at different times begin the same upgrades. No more than `max_unavailable` upgrades ever run at the same time.
+ * upgrade has failed or was refused, no other upgrade begins. No more than `max_unavailable` upgrades run at the same
+ * time, even if a process acts on an older state. The reason is the same as for drains by label
+ * (label-drain-progress.ts).
  * @param refusals - The reasons of refused upgrades, by node.
  */
 export function nextOfLabelUpgrade(

@@ -1,4 +1,4 @@
-// Changes the labels of an object.
+// Changes and counts the labels of an object.
 import { badRequest, type Fault } from "../../contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../contract/labels.ts";
 import { LABELS_MAX } from "../../contract/limits.ts";
