@@ -19,7 +19,7 @@ export type NodeFacts = {
   /** Announced MACs without a boot record. */
   readonly macs_without_record: readonly string[];
   readonly site: SiteFacts;
-  /** The operations, newest first. */
+  /** The node's newest operations, newest first. */
   readonly operations: readonly OperationSummary[];
   /** For a node that waits for setup: why no disk layout fits; null if a layout fits. Null for all other nodes. */
   readonly layout_error: string | null;
