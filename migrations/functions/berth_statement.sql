@@ -1,6 +1,6 @@
 -- Returns the statement with which a commit call checks or writes rows of a table. `task schema` prints the statements
--- of all actor kinds into berth_insert and its siblings, where PostgreSQL plans each once for a connection. For a table
--- without a printed statement (a table of a test), every call creates and plans the statement.
+-- of all actor kinds and of frequent writes of child rows into berth_insert and its siblings, where PostgreSQL plans
+-- each once for a connection. For any other table, every call creates and plans the statement.
 -- Statements that write take:
 -- - $1: entries [{$u, $c, $id, column...}]
 -- - $2: the choice that is written for each unit
@@ -8,9 +8,10 @@
 -- Statements that check take:
 -- - $1: the kind
 -- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
--- The statement held locks the rows that have not changed since the load, and returns the positions of their actors.
--- The statement absent returns the positions of the actors that still have no row. A column that an entry does not give
--- gets its default, or keeps its value. An entry may also give columns that only the kind's view has; they are ignored.
+-- The statement `held` locks the rows that have not changed since the load, and returns the positions of their actors.
+-- The statement `absent` returns the positions of the actors that still have no row. A column that an entry does not
+-- give gets its default in a new row, and keeps its value in an existing row. An entry may also give columns that only
+-- the kind's view has; they are ignored.
 create or replace function berth_statement(op text, of_table text, keys text[], key_type text) returns text
 language plpgsql stable as $body$
 declare

@@ -1,7 +1,7 @@
 -- Lists the nodes that could not release a floating IP and may still answer for it. Such a node's release job failed.
 -- Since then, the node has neither applied a newer document of the NIC's VPC nor confirmed that it removed the VPC. A
--- job that a process of an earlier release created does not name the VPC. If its NIC was deleted, each VPC of the
--- project counts. A deleted VPC also counts if its project is not known.
+-- job that a process of an earlier release created does not name the VPC. If the NIC of such a job was deleted, each
+-- VPC of the project counts. A deleted VPC also counts if its project is not known.
 create or replace function berth_unproven_releases(of_floating_ip uuid) returns setof uuid language sql stable as $$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text

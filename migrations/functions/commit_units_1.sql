@@ -11,8 +11,8 @@
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 --        has_tokens: false if no entry has a token of an allocation; processes of an earlier release do not send it
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
---        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts.
--- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; any other unit was written as requested
+--        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts. answer:
+--        {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; other units were written as requested
 create or replace function commit_units_1(
   call jsonb,
   a_u int[], a_kind text[], a_id text[], a_incarnation uuid[], a_version bigint[],
@@ -22,10 +22,10 @@ create or replace function commit_units_1(
 ) returns json language plpgsql volatile
 -- One plan serves every call, because calls differ only in the lengths of their lists.
 set plan_cache_mode = force_generic_plan
--- Guards, foreign keys and effects must use an index. A generic plan may scan a whole table for a value without a row,
--- if the statistics promise an early hit (`limit 1`). So sequential scans are off. PostgreSQL before 18 then
--- overestimates the cost of some plans and would compile them. Compiling them takes longer than running them, so jit is
--- off.
+-- Guards, foreign keys and effects must use an index. With a generic plan, PostgreSQL may scan a whole table for a
+-- value that no row has, if the statistics promise an early hit (`limit 1`). So sequential scans are off. PostgreSQL
+-- before 18 then overestimates the cost of some plans and would compile them. Compiling them takes longer than running
+-- them, so jit is off.
 set enable_seqscan = off
 set jit = off as $$
 declare
@@ -165,7 +165,8 @@ begin
        group by d.u);
   end if;
 
-  -- 5. Writes, one statement per table and set of columns: new actors, changed actors, children in order, deleted actors.
+  -- 5. Writes, with a statement for each table and set of columns: new actors, changed actors, children in order,
+  -- deleted actors.
   for writes in select w.op, w.columns, k.table_name, k.key_column, k.key_type,
                        case when is_filled and w.has_tokens is not false
                          then berth_filled_entries(w.entries, choice, allocated) else w.entries end as entries
@@ -223,6 +224,6 @@ begin
        where choice[o.u + 1] = o.c;
   end if;
 
-  -- 6. The answer: the units that were not written as requested.
+  -- 6. The answer. It omits the units without conditions that were written as requested.
   return json_build_object('conflicts', conflicts, 'known', known, 'chosen', to_json(chosen));
 end $$;

@@ -1,4 +1,4 @@
--- Gives back the budget of one unproven node.
+-- Frees one place in the counter of unproven nodes. Deletes the counter if it is full again.
 create or replace function effect_unproven_ended(args jsonb) returns void language plpgsql volatile as $$
 begin
   update budget set remaining = remaining + 1 where name = 'unproven-nodes';

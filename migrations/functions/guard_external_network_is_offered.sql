@@ -1,4 +1,5 @@
--- Returns whether a silo {silo_id} may use the external subnet {network_id}, directly or through {network_pool_id}.
+-- Returns whether the silo {silo_id} may use the external subnet {network_id}. If {network_pool_id} is given, the pool
+-- must contain the subnet, and the silo must be allowed to use the pool as well.
 create or replace function guard_external_network_is_offered(args jsonb) returns boolean language sql volatile as $$
   select exists (select from external_subnet s
                   where s.id = (args->>'network_id')::uuid

@@ -4,7 +4,7 @@
 -- - Its release of the address has not ended, or has failed.
 -- - It has not undone a claim that was cancelled or expired.
 -- The node {server_uuid} itself prevents the attach while it releases the address from this NIC. A pending release and
--- a claim to undo count only if the node is approved, because other nodes get no jobs.
+-- a claim to undo count only if the node is approved, because a node that is not approved gets no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held || case when has_failed then ', which failed to release it; ask an operator to repair the network ' ||

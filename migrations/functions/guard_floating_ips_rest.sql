@@ -1,4 +1,5 @@
--- Returns the operation in progress on a floating IP of the instance {instance_id}, or 'true' if none exists.
+-- Returns the operation in progress on a floating IP that is attached to the instance {instance_id} or is leaving it,
+-- or 'true' if none exists.
 create or replace function guard_floating_ips_rest(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select operation_id::text from floating_ip

@@ -1,5 +1,5 @@
 -- Names a floating IP or port forward that leads to the NIC {nic_id}, or a floating IP that is leaving the NIC. Returns
--- 'true' if the NIC has neither.
+-- 'true' if no such object exists.
 create or replace function guard_nic_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('floating ip %s (%s)', name, id) from floating_ip

@@ -1,7 +1,7 @@
--- Stores the load of all nodes in the oldest hours that have no row in cn_load_fleet, at most `hours` hours. Returns
--- the number of stored hours. An hour is due 10 minutes after its end, because a report counts as a sample until it is
--- 5 minutes old. Samples are stored as counts in 20 ranges of the processor's use. The mean takes the middle of each
--- range.
+-- Stores the load of all nodes in cn_load_fleet, one row for each hour. Takes the oldest hours of the last 7 days that
+-- have samples and no row yet, at most `hours` hours. Returns the number of stored hours. An hour is due 10 minutes
+-- after its end, because a report counts as a sample until it is 5 minutes old. Samples are stored as counts in 20
+-- ranges of the processor's use. The mean takes the middle of each range.
 create or replace function load_fleet(hours int) returns int language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

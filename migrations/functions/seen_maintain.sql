@@ -35,7 +35,8 @@ begin
     execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);
   end loop;
-  -- No partition contains these ids. The limit keeps the statement short; the next pass deletes more.
+  -- These ids are in the default partition, which is never dropped. The limit keeps the statement short; the next pass
+  -- deletes more.
   delete from seen_other where msg_id in (
     select msg_id from seen_other s where msg_id < oldest and not exists (select from outbox o where o.id = s.msg_id)
      order by msg_id limit 20000);

@@ -1,7 +1,7 @@
--- Stores the reported counters of machines as samples, at most one in `apart_s` seconds for each instance. Adds the
+-- Stores the reported counters of instances as samples, at most one in `apart_s` seconds for each instance. Adds the
 -- network bytes since the last report to the traffic of the current day (UTC). `jsons` has one list of counters for
--- each of `nodes`. Only counters of instances that are on the reporting node count. A repeated report adds nothing. If
--- a list names an instance twice, in two spellings of its id, only one of the two entries counts.
+-- each of `nodes`. Only counters of instances that are on the reporting node count. A repeated report adds no traffic.
+-- If a list names an instance twice, in two spellings of its id, only one of the two entries counts.
 create or replace function store_metrics(nodes uuid[], jsons text[], apart_s int) returns void
 language plpgsql volatile as $$
 declare

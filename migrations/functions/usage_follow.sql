@@ -34,7 +34,7 @@ begin
   end case;
   return null;
 end $$;
--- The triggers on other tables are in migration 0061. If an instance is not counted before and after a change, the
+-- The triggers on other tables are in migration 0061. If an instance counts neither before nor after a change, the
 -- change calls no function.
 create or replace trigger usage_of_new after insert on instance
   for each row when (new.state in ('running', 'stopping')) execute function usage_follow();

@@ -1,4 +1,4 @@
--- Keeps webhook_queue.waiting, the number of pending deliveries of a webhook. Ignores deletes, because pending
+-- Updates webhook_queue.waiting, the number of pending deliveries of a webhook. Ignores deletes, because pending
 -- deliveries are deleted only with their webhook. The rows are locked in the order in which webhook_follow locks them.
 -- A commit call locks the rows of its webhooks in another order. So in rare cases the call and webhook_follow wait for
 -- each other, until the lock limit ends one of them. The ended call is repeated.

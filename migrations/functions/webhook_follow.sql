@@ -1,10 +1,10 @@
 -- Creates the deliveries of at most `events_max` audit events, in their order, and moves the cursor past them in the
--- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
--- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project count as
--- events. The requests webhook_test and webhook_redeliver do not count, because they only cause deliveries. A webhook
--- gets no event that happened before its creation, or while it was disabled. The audit events show when a webhook was
--- disabled and enabled, and webhook_queue.enabled is the state at the cursor. If `pending_max` deliveries of a webhook
--- wait already, further deliveries get the state dead at once.
+-- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of audit
+-- events that it read; 0 if no webhook exists, or if another call is running. Only audit events of permitted changes of
+-- a project's objects cause deliveries. The requests webhook_test and webhook_redeliver are left out, because they
+-- create deliveries themselves. A webhook gets no event that happened before its creation, or while it was disabled.
+-- The audit events show when a webhook was disabled and enabled, and webhook_queue.enabled is the state at the cursor.
+-- If `pending_max` deliveries of a webhook wait already, further deliveries get the state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
@@ -65,10 +65,10 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If it
-  -- does not see these deliveries, it sets due_at to null. This function waits until that process has committed. Each
-  -- insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here, two transactions
-  -- that have inserted deliveries of a webhook would wait for each other.
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If
+  -- that process does not see these deliveries, it sets due_at to null. This function waits until the process has
+  -- committed. Each insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here,
+  -- two transactions that have inserted deliveries of a webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);

@@ -1,6 +1,7 @@
 // Reads the audit chain, in its table and in its archive. Every query for events first appends the events of committed
 // transitions to the chain (`settle`). So a client that sees the effect of a change also finds the event of the change.
-// The only exception is a transaction that began earlier and runs for longer than a second: the event then comes later.
+// The only exception: if a transaction that began before the change runs for longer than a second, the event comes
+// later.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
@@ -96,7 +97,7 @@ export type AuditSearch = {
   readonly tenant_id?: string;
   /**
    * Only events of this project and its objects. If an event does not name its project, it is found only while the VPC
-   * of its object exists.
+   * or the route table that it names exists.
    */
   readonly project?: string;
 };

@@ -151,7 +151,10 @@ export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   else await chown(path, uid, gid);
 }
 
-/** Copies the PostgreSQL programs to a folder that the PostgreSQL user can read. Returns the paths of the copies. */
+/**
+ * Copies the PostgreSQL programs to a folder that the PostgreSQL user can read, unless the copies exist. Returns the
+ * paths of the copies.
+ */
 export async function copyBinaries(binaries: PostgresBinaries, place: string): Promise<PostgresBinaries> {
   const copy = join(place, `postgres-${binaries.version}`);
   if (!await exists(copy)) {
@@ -164,8 +167,8 @@ export async function copyBinaries(binaries: PostgresBinaries, place: string): P
 }
 
 /**
- * Copies a folder. Its symbolic links point to files in the same folder. The copy has hard links instead, because Deno
- * creates symbolic links only with all permissions. Node's `cp` cannot be used: it would read the parents of the
+ * Copies a folder. Its symbolic links must point to files in the same folder. The copy has hard links instead, because
+ * Deno creates symbolic links only with all permissions. Node's `cp` cannot be used: it would read the parents of the
  * folder, which start.ts may not read (src/permissions.ts).
  */
 async function copyFolder(from: string, to: string): Promise<void> {

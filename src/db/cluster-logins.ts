@@ -42,10 +42,10 @@ const DEFAULT_RIGHTS = [
 );
 
 /**
- * Makes the owner login the owner of all tables, functions and types. Release 0.1.0 ran migrations as the superuser, so
- * in its databases the superuser owns them. `reassign owned` cannot be used, because initdb's superuser also owns the
- * system tables. Does nothing before the first migration: no object needs another owner, and the default privileges
- * must not apply to the migrator's table schema_migration.
+ * Makes the owner login the owner of all tables, views, sequences, functions and types. Release 0.1.0 ran migrations as
+ * the superuser, so in its databases the superuser owns them. `reassign owned` cannot be used, because initdb's
+ * superuser also owns the system tables. Does nothing before the first migration: no object needs another owner, and
+ * the default privileges must not apply to the migrator's table schema_migration.
  */
 const TAKE_OVER = `do $$
 declare each record;

@@ -61,8 +61,8 @@ function locksOf(units: readonly Unit[]): readonly object[] {
 }
 
 /**
- * Returns the parameters of commit_units_1 for the units of one wave, in order. `u` is the index of the unit that an
- * entry belongs to, `c` the index of the choice within the unit.
+ * Returns the parameters of commit_units_1 for the units of one wave, in order. In an entry, `u` is the index of its
+ * unit within the wave, and `c` is the index of its choice within the unit.
  */
 function waveParams(units: readonly Unit[], locks: readonly object[]): readonly unknown[] {
   const lists = emptyLists();

@@ -1,5 +1,5 @@
-// Gives the database's time for new ids. A reply is stored until the time in its message id is a day old by the
-// database's clock (migrations/functions/seen_maintain.sql). If ids had the time of a server whose clock is days
+// Gives the database's time for new ids. A reply is stored at least until the time in its message id is a day old by
+// the database's clock (migrations/functions/seen_maintain.sql). If ids had the time of a server whose clock is days
 // behind, replies would be deleted too early. A repeated request could then take effect twice.
 import type { DbClient } from "./pool.ts";
 

@@ -69,7 +69,7 @@ const SETTINGS = {
 /** The parent folder of PostgreSQL's files when the user that runs PostgreSQL cannot enter the data folder. */
 export const SHARED_FOLDER = "/var/lib/berth";
 
-/** Starts the server; the first start creates its files. On failure throws an Error whose message says what to do. */
+/** Starts the server; the first start creates its files. Throws an Error if the server cannot start. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const folder = await takeDataFolder(options.dataDir);
   try {
@@ -93,7 +93,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** Chooses the folders of PostgreSQL's files and programs so that the PostgreSQL user can enter and run them. */
+/**
+ * Chooses the folders of PostgreSQL's files and programs. The PostgreSQL user can enter these folders and run the
+ * programs.
+ */
 async function settle(
   { folder, durable, user }: { folder: DataFolder; durable: boolean; user: PostgresUser },
   options: EmbeddedOptions,

@@ -47,7 +47,7 @@ const CLAIM = `
 
 const OTHER_BODY = fault("unprocessable", "this Idempotency-Key was used for a request with another body");
 
-/** Each connection parses and plans the statement once. */
+/** Each connection parses the statement once, under this name. */
 const CLAIM_NAME = "claim idempotency keys";
 
 type ClaimedRow = Pick<KeyClaim, "principal" | "method" | "path" | "key" | "body_sha256"> & { readonly msg_id: string };
@@ -56,7 +56,10 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
   return (await claimKeys(db, [claim]))[0]!;
 }
 
-/** Claims several keys in one statement. Returns the answers in the order of the claims, which have different keys. */
+/**
+ * Claims several keys in one statement. No two claims may have the same `placeOf`. Returns the answers in the order of
+ * the claims.
+ */
 export async function claimKeys(db: DbClient, claims: readonly KeyClaim[]): Promise<readonly KeyAnswer[]> {
   // All processes lock the rows in the same order, so that two statements with the same keys cannot deadlock.
   const sorted = new Map(claims.map((claim) => [placeOf(claim), claim] as const).toSorted(byPlace));

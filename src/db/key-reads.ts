@@ -5,7 +5,7 @@
 // - Statements are sent without waiting for the answers to earlier statements, and all statements of one turn of the
 //   event loop leave in one packet (pipeline.ts).
 //
-// Only plans are kept: each read is a statement that sees everything that committed before it was sent. Use the pool
+// Results are not kept: each read is a statement that sees everything that committed before it was sent. Use the pool
 // for lists, locks and writes, because a slow statement delays the reads behind it.
 import {
   type DatabaseConnection,

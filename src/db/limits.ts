@@ -86,8 +86,8 @@ export async function noteFailure(db: DbClient, subject: FailureSubject): Promis
 }
 
 /**
- * Checks, before an attempt, whether the failure limit is reached. N concurrent attempts can exceed the limit by up to
- * N.
+ * Called before an attempt. Answers `ok: false` if the failure limit is reached. N concurrent attempts can exceed the
+ * limit by up to N.
  */
 export async function failuresExhausted(db: DbClient, subject: FailureSubject): Promise<LimitAnswer> {
   const { rows } = await db.query<{ failures: number; oldest_leaves_in_s: number | null }>(FAILURES, [subject]);

@@ -1,6 +1,7 @@
 // Holds long polls, which are requests that wait for a change. One query (a sweep) serves all long polls of one kind.
 // It runs every 250 ms, so ten thousand long polls of a kind cost four queries a second. A hint only makes the next
-// sweep earlier. When this process itself commits a change, it answers without a sweep, because it knows what it wrote.
+// sweep earlier. If this process itself commits a change, it can answer without a sweep (`answer`), because it knows
+// what it wrote.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
@@ -19,12 +20,12 @@ export type LongPolls<K, V> = {
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
    * Answers the requests that wait for this key, without a sweep. If no request waits, the answer is kept for EARLY_MS
-   * for the next request: this request may have read the database before the change.
+   * for the next request with this key, which may have read the database before the change.
    */
   answer(key: K, answer: V): void;
   /**
-   * Starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that sweep. A request
-   * that begins to wait within HINT_AGE_MS after the call also gets an early sweep.
+   * If requests wait, starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that
+   * sweep. A request that begins to wait within HINT_AGE_MS after the call also gets an early sweep.
    */
   nudge(): void;
   held(): number;

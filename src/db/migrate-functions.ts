@@ -17,7 +17,8 @@ export async function readFunctionRecord(client: Connection): Promise<readonly R
 }
 
 /**
- * Returns the files to apply: files whose checksum differs from the record, unless a later release wrote the record.
+ * Returns the files to apply: files whose checksum differs from the record, or an empty list if a later release applied
+ * any of the functions.
  */
 export function changedFunctions(
   files: readonly SqlFile[],
@@ -60,7 +61,7 @@ export async function applyFunctions(
   await client.query("delete from schema_function where name <> all($1)", [names]);
 }
 
-/** Checks every function body, as `create function` does if check_function_bodies is on. */
+/** Checks the bodies of the named functions, as `create function` does if check_function_bodies is on. */
 const CHECK_BODIES = `
   select case l.lanname when 'plpgsql' then plpgsql_validator(p.oid) else fmgr_sql_validator(p.oid) end
     from pg_proc p join pg_language l on l.oid = p.prolang

@@ -1,6 +1,6 @@
 // Updates a database to the schema of this build. An advisory lock lets one process at a time migrate. Each numbered
-// migration runs once, in its own transaction. So a file that ran must not be edited, and no file may be inserted
-// before it. Then the changed functions are applied in one transaction (migrate-functions.ts).
+// migration runs once, in its own transaction. So the statements of a file that ran must not be edited, and no file may
+// be inserted before it. Then the changed functions are applied in one transaction (migrate-functions.ts).
 import { applyFunctions, changedFunctions, readFunctionRecord } from "./migrate-functions.ts";
 import { type Migration, readFunctions, readMigrations } from "./migration-files.ts";
 import { type Connection, openClient, sqlState } from "./pool.ts";
@@ -15,7 +15,7 @@ export type MigrateOptions = {
 /** The time limit of a statement of a migration. Such a statement may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
 /**
- * A migration waits for a lock for this part of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
+ * A migration waits for a lock for this fraction of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
  * Other statements queue behind a migration that waits, so their transactions and the migration may deadlock. The
  * migration must give up before PostgreSQL ends one of these transactions with an error.
  */

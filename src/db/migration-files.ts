@@ -30,8 +30,8 @@ const FIRST = new Map(
 );
 
 /**
- * Returns the numbered migrations of a folder, in order. Throws an Error that names the file if a name or number is
- * wrong.
+ * Returns the numbered migrations of a folder, in order. Throws an Error that names the file if a name has another
+ * form, or if two files have the same number.
  */
 export async function readMigrations(folder: URL = FOLDER): Promise<readonly Migration[]> {
   const files = (await readFolder(folder)).filter(({ name }) => name !== SCHEMA);

@@ -3,14 +3,13 @@ import type { NetworkContent } from "../lib/net/network-content.ts";
 import type { Db } from "./pool.ts";
 
 /**
- * A VPC that has or had a part on a node. If `generation` is null, the node no longer has a part of the VPC, but may
- * still store the document.
+ * A VPC whose document a node needs or may still store. If `generation` is null, the node no longer needs the document.
  */
 export type VpcOfNode = {
   readonly server_uuid: string;
   readonly vpc_id: string;
   readonly generation: number | null;
-  /** Whether the database has a row for the node's realization. */
+  /** Whether vpc_realization has a row for this node and VPC. */
   readonly is_offered: boolean;
 };
 

@@ -12,13 +12,16 @@ export type Have = Readonly<Record<string, number>>;
 export type NetworkWatch = {
   /** Records what a node stores, and whether it answers packet traces. Call it before the poll reads the database. */
   note(server_uuid: string, have: Have, answers_traces?: boolean): void;
-  /** Returns the given nodes whose documents changed, or that answer packet traces and have an open one. */
+  /**
+   * Returns the given nodes whose documents changed, and the given nodes that answer packet traces and have an open
+   * question.
+   */
   sweep(server_uuids: readonly string[]): Promise<Map<string, { readonly changed: true }>>;
 };
 
 /**
- * A sweep after a pause of more than half of FOLD_AGE_S compares all documents. It could miss a change, because changes
- * that are older than FOLD_AGE_S are folded into one row.
+ * A sweep after a pause of more than half of FOLD_AGE_S compares all documents. Without this comparison it could miss a
+ * change, because changes that are older than FOLD_AGE_S are folded into one row.
  */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 

@@ -20,7 +20,10 @@ export type ConnectOptions = {
   readonly url: string;
   /** Shown in pg_stat_activity, so that an operator can distinguish processes. Default: berth. */
   readonly applicationName?: string;
-  /** statement_timeout of the connection. Default: 5 s; migrations pass 60 s. Ignored with `sharesSessions`. */
+  /**
+   * statement_timeout of the connection. Default: 5 s; migrations pass 60 s. With `sharesSessions`, it only sets how
+   * long the client waits for an answer.
+   */
   readonly statementLimit_ms?: number;
   readonly lockLimit_ms?: number;
   /**
@@ -37,7 +40,7 @@ export type PoolOptions = ConnectOptions & {
    * the user's own role. Ignored with `sharesSessions`.
    */
   readonly role?: string;
-  /** Receives errors of idle connections. They are replaced automatically. */
+  /** Receives errors of idle connections of the pool. The pool replaces these connections. */
   readonly onError?: (error: Error) => void;
 };
 

@@ -86,7 +86,7 @@ async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
   for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
     if (!isRunning()) throw new Error("it ended at once");
     const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    // Line 1 is the pid, line 8 is the state. If a dead server left the file, it has another pid.
+    // Line 1 is the pid, line 8 is the state. If a dead server left the file, line 1 is another pid.
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }

@@ -7,8 +7,8 @@ export type Primary = {
   /** The URL of the server for new connections. */
   current(): string;
   /**
-   * Opens a connection to this server. If that fails, and another server accepts writes, opens a connection to the
-   * other server.
+   * Opens a connection to the current server. If that fails, and another server accepts writes, opens a connection to
+   * the other server.
    */
   open<T>(connect: () => Promise<T>): Promise<T>;
 };

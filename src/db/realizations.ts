@@ -1,5 +1,6 @@
-// Stores the reports of nodes about the networks of VPCs. A row of the table vpc_realization is created before its node
-// gets the document, and deleted when the node no longer stores the document.
+// Stores the reports of nodes about the networks of VPCs. The table vpc_realization has a row for each node and VPC
+// whose document the node may store. The row is created before the node gets the document, and deleted when the node no
+// longer stores it.
 import type { NetworkRealizationBody } from "../contract/network-document.ts";
 import type { Db } from "./pool.ts";
 
@@ -13,7 +14,7 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 /**
  * Whether a report was stored, or why not:
  * - `unknown`: the VPC's document was not offered to the node.
- * - `older`: the node has reported a later generation, or an outcome of this generation.
+ * - `older`: the node has reported a later generation, or, if this report is `accepted`, an outcome of this generation.
  * - `ahead`: the VPC has no such generation yet. Then `generation` is the VPC's newest generation.
  * Otherwise `generation` is the generation that was stored before, or 0.
  */
@@ -33,8 +34,8 @@ export async function offerDocuments(
 }
 
 /**
- * Forgets each VPC in which the node has no part, with the node's counters of the VPC's firewall rules. The node must
- * no longer store the documents of these VPCs.
+ * Deletes the node's row for each of these VPCs, with the node's counters of the VPC's firewall rules. Keeps the row of
+ * a VPC that the node needs (vpc_node). The node must no longer store the documents of these VPCs.
  */
 export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: readonly string[]): Promise<void> {
   await db.query(

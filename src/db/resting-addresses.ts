@@ -3,8 +3,8 @@
 import { LAST_NODE, LAST_NODE_STATE } from "./nat-gateway-hosts.ts";
 import type { Db } from "./pool.ts";
 
-// Stores the VPC's generation after the commit that deleted the gateway. So documents of this generation, or of a later
-// one, do not contain the gateway.
+// Runs after the commit that deleted the gateway, and stores the generation that the VPC has then. So documents of this
+// generation, or of a later one, do not contain the gateway.
 const NOTE = "update resting_address set generation = berth_vpc_generation(vpc_id) where generation is null";
 
 // This is the condition of isOff (src/lib/placement/nat-gateway-host.ts).

@@ -1,5 +1,5 @@
-// Checks that all variables with a database address name the same database. Otherwise a server that is started on a
-// copy of the database, with a new DATABASE_URL only, would migrate the original.
+// Checks that all variables with a database address name the same database. Without this check, a server that is
+// started on a copy of the database, with a new DATABASE_URL only, would migrate the original.
 import { randomInt } from "node:crypto";
 import { type Connection, type ConnectOptions, openClient } from "./pool.ts";
 

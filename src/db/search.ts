@@ -9,7 +9,7 @@ import type { DbClient } from "./pool.ts";
  * The rank of a hit:
  * - 0: the text is its id. Tenants choose names, so a name that is an id must not hide the object with this id.
  * - 1: the text is its whole name, address or serial number.
- * - 2: its name begins with the text, or it is an operation, a job or a claim code.
+ * - 2: its name begins with the text. Every operation, job and claim code has this rank.
  * - 3: every other hit.
  */
 const rankOf = (name: string, or_exact = "", id = "id") =>

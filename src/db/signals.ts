@@ -16,8 +16,8 @@ export type Signals = {
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**
-   * Stores a status report. Of two reports that carry a time, the server keeps the report with the later time, even if
-   * that report arrives first.
+   * Stores a status report. If the stored report and a new report carry a time, the server keeps the report with the
+   * later time. But a stored report from before the node's latest approval is always replaced.
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
@@ -68,7 +68,7 @@ const SEEN = `
   on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
 
 // A stored report from before the node's latest approval is always replaced, because the node's clock may have changed
-// since.
+// since the report.
 const STATUS = `
   insert into cn_signal as s (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
     select distinct on (u.id) u.id, n.now, t.json->'payload', n.now, (t.json->>'made_at')::timestamptz,
@@ -86,8 +86,8 @@ const STATUS = `
            where v.stays = coalesce(excluded.status_made_at <= s.status_made_at and s.status_at >=
                                     (select approved_at from cn where cn.server_uuid = s.server_uuid), false))`;
 
-// The version is a separate column, so that a list of nodes need not read the reports. The column is written only when
-// the version changes.
+// The agent's version is a separate column, so that a list of nodes need not read the reports. The column is written
+// only when the version changes.
 const CAPACITY = `
   with reports as materialized (
     select u.id, u.json::jsonb as report, n.now
@@ -145,7 +145,7 @@ const HARDWARE = `
 
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
-  /** Each connection parses and plans the statement once, under this name. */
+  /** Each connection parses the statement once, under this name. */
   const batch = (name: string, sql: string, params: (entries: readonly Entry[]) => unknown[], wait_ms = delay_ms) =>
     createSignalBatch({
       write: (entries) => db.query(sql, params(entries), `signal ${name}`),

@@ -1,5 +1,5 @@
 // Classifies failed statements. If PostgreSQL returned an error, the statement had no effect. If the connection broke,
-// the statement may have been committed. It is then safe to repeat only with the same message id.
+// the statement may have been committed. A commit of a message is then safe to repeat only with the same message id.
 
 type Failure = {
   code?: unknown;
@@ -86,8 +86,7 @@ export function isSilence(error: unknown): boolean {
 
 /**
  * Returns whether a time limit ended the statement: PostgreSQL cancelled it, or the driver waited too long for the
- * connection or for the reply. The server does not repeat such a statement: its caller has waited long enough, and a
- * slow database must not get more statements.
+ * connection or for the reply.
  */
 export function isTimeout(error: unknown): boolean {
   return sqlState(error) === QUERY_CANCELED || isSilence(error);

@@ -26,7 +26,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     return behavior;
   }
 
-  /** Loads the actors of each kind with one statement, all at the same time. */
+  /** Loads the actors of each kind with one statement; the statements run at the same time. */
   async function load(refs: readonly ActorRef[]): Promise<Loaded> {
     const byKind = [...Map.groupBy(refs, (ref) => ref.kind)];
     return loadedOf(
@@ -157,7 +157,10 @@ const KEYS_MAX = 64;
 type LoadedRows = { readonly kind: string; readonly rows: readonly LoadRow[] };
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
-/** The answers for units that were not written as requested. `u` is the index of the unit within its wave. */
+/**
+ * The answers for the units of a wave. A unit without an answer was written as requested. `u` is the index of the unit
+ * within its wave.
+ */
 type WaveAnswer = {
   readonly conflicts: readonly number[];
   readonly known: readonly { readonly u: number; readonly replies: readonly ReplyRow[] }[];
@@ -174,8 +177,8 @@ function setResults(results: UnitResult[], wave: readonly number[], answer: Wave
 
 /**
  * Maps a database error. Class 23 is a constraint violation, and the classes in UNIT_CLASSES are errors of the values
- * of one unit. The states in BUSY_STATES can succeed on a retry. After a broken connection the outcome is unknown. Any
- * other error is a bug and is returned unchanged.
+ * of one unit. A statement that failed with a state in BUSY_STATES can succeed on a retry. After a broken connection
+ * the outcome is unknown. Any other error is a bug and is returned unchanged.
  */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;

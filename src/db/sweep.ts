@@ -4,11 +4,11 @@ import type { DbClient } from "./pool.ts";
 
 export type Sweep = {
   readonly table: string;
-  /** The condition of the rows to delete. An index on `order` must find them. */
+  /** The condition of the rows to delete. Without an index that finds these rows, each batch reads the whole table. */
   readonly where: string;
   readonly order: string;
   readonly params: readonly unknown[];
-  /** The most batches of a call. Default: SWEEPS_PER_PASS. */
+  /** The maximum number of batches of a call. Default: SWEEPS_PER_PASS. */
   readonly batches?: number;
 };
 

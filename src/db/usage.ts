@@ -26,8 +26,8 @@ const COUNTERS: Sweep = {
 };
 
 /**
- * Closes the days that ended long enough ago, in slices that take much less time than a statement may. The next pass
- * continues. If several processes call this function, one of them does the work.
+ * Closes the days that ended more than USAGE_CLOSE_LATE_S ago, in slices that take much less time than the statement
+ * limit. The next pass continues. If several processes call this function, only one of them at a time adds a slice.
  */
 export async function closeUsage(db: DbClient): Promise<void> {
   let slices = 0;
