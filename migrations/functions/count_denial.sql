@@ -1,5 +1,6 @@
--- Counts a denial of one caller and action. Audits the first denial of a time window at once, and the sum of the later
--- denials when the window is over.
+-- Counts a denial of one caller and action. If no time window is open for them, audits the denial at once and opens a
+-- window. During the window, only counts denials. When the window is over, close_denials or the next denial audits
+-- their sum.
 create or replace function count_denial(of_key text, window_s int, of_msg uuid, of_request text, of_audit jsonb) returns void
 language plpgsql volatile as $$
 declare

@@ -21,7 +21,6 @@ export type Denial = {
   readonly payload?: object;
 };
 
-/** Counts a denial. A retry after a broken connection may count one denial twice, which is harmless. */
 const COUNT = "select count_denial($1, $2, $3, $4, $5)";
 
 export async function recordDenial(db: Db, denial: Denial): Promise<void> {

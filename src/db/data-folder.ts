@@ -3,8 +3,8 @@
 // stops that server and then starts a new one.
 //
 //   owner.lock     the lock; contains the owner's pid, for operators
-//   url            connection URL for the control plane, mode 0600; exists only while the server runs
-//   owner-url      connection URL for the owner of the tables, for migrations and pg_dump
+//   url            connection URL for the control plane, mode 0600; deleted when the server stops
+//   owner-url      connection URL for the owner of the tables, for migrations and pg_dump; deleted with url
 //   logins         the passwords of the two logins in url and owner-url, mode 0600
 //   password       the superuser password that initdb requires, mode 0600; a running server rejects the superuser
 //   postgres.log   the server's output
@@ -142,8 +142,9 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
 }
 
 /**
- * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run. With
- * a list of programs, we use the shell instead, which is in the list.
+ * Returns whether Deno denied the operation. Deno allows signals only with an unrestricted --allow-run, and /proc only
+ * with all permissions. If Deno denies an operation, the shell does it, because the shell is in the list of allowed
+ * programs.
  */
 function isNotCapable(error: unknown): boolean {
   return (error as Error).name === "NotCapable";

@@ -13,7 +13,7 @@ import type {
 } from "../contract/enums.ts";
 import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
 
-/** Columns of every named record. */
+/** Columns of named records. */
 export type NamedRow = { id: string; name: string; description: string; created_at: Date };
 
 /** Columns of records that belong to a project. */

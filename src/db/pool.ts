@@ -1,5 +1,5 @@
-// Manages connections to PostgreSQL. Only this file imports the driver (pg). The pool closes a connection and does not
-// use it again in these cases:
+// Manages connections to PostgreSQL. Outside the tests, only this file imports the driver (pg). The pool closes a
+// connection and does not use it again in these cases:
 // - The connection is broken, or a transaction was left open.
 // - A statement timed out on our side, or a prepared statement was lost.
 // - The server no longer accepts writes.
