@@ -167,7 +167,7 @@ export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPa
   return { events: rows.map(toEvent), head, next_before_seq: last === 0 ? null : last };
 }
 
-/** Returns one event, or null if the chain does not have that number yet. */
+/** Returns one event, or null if the chain has no event with this number. */
 export async function getEvent(db: Db, seq: number): Promise<AuditEvent | null> {
   await settle(db);
   const { rows } = await db.query<StoredEvent>("select seq, canonical, hash from audit_event where seq = $1", [seq]);

@@ -15,7 +15,7 @@ const WRITABLE = ["read-write", "primary"];
 
 /**
  * Returns one URL per server, in order. A URL with one server and without target_session_attrs is returned unchanged.
- * The texts of its errors contain no part of the URL, because the URL may contain a password.
+ * The error texts contain no part of the URL, because the URL may contain a password.
  */
 export function databaseUrls(url: string): readonly [string, ...string[]] {
   if (UNENCODED.test(url)) {

