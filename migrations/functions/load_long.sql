@@ -1,7 +1,7 @@
--- Updates the values of the last day and of the last week in the nodes' load summaries. Takes only nodes with current
--- samples whose values are older than 10 minutes: the oldest values first, and at most `nodes` nodes (null: all).
--- Returns the number of updated nodes. Only one call at a time does this work. A row that is locked is left for the
--- next call.
+-- Updates the values of the last day and of the last week in the nodes' load summaries. Takes only nodes that have
+-- current samples and whose values are older than 10 minutes: the oldest values first, and at most `nodes` nodes (null:
+-- all). Returns the number of updated nodes. Only one call at a time does this work. A row that is locked is left for
+-- the next call.
 create or replace function load_long(nodes int) returns int language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -1,6 +1,6 @@
 // Finds the audience of an object: the callers that may see that it changed. An audience is everybody, a silo, a tenant
-// or a user. The result is kept, because a deleted object no longer has a row. Objects of operators have no audience
-// here, because operators see all changes.
+// or a user. The result is kept, because a deleted object no longer has a row. An object of a kind that is not in KINDS
+// has no audience. Operators see all changes.
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createLookup } from "./lookup.ts";
 import type { Db } from "./pool.ts";
@@ -14,7 +14,7 @@ const OF_RECORD = `array[case scope_kind when 'public' then 'public' when 'silo'
 /** Like OF_RECORD, for images, whose scope is never a user. */
 const OF_IMAGE = OF_RECORD.replace("when 'user' then 'user:' || user_id ", "");
 
-/** The table, the key and the audience for each kind of object that callers other than operators may see. */
+/** The table, the key and the audience for each kind of object whose changes callers other than operators may see. */
 const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: string; readonly audience: string }>> = {
   "api-key": {
     table: "api_key",

@@ -1,4 +1,4 @@
-// Defines the row types of images, keys, instances, their parts and their jobs, for Kysely. tables.ts lists the tables.
+// Defines the row types of images, SSH keys, instances, disks, NICs and jobs, for Kysely. tables.ts lists the tables.
 import type {
   DiskKind,
   ImageScopeKind,

@@ -20,8 +20,8 @@ export type NetworkWatch = {
 };
 
 /**
- * A sweep after a pause of more than half of FOLD_AGE_S compares all documents. Without this comparison it could miss a
- * change, because changes that are older than FOLD_AGE_S are folded into one row.
+ * A sweep after a pause of more than half of FOLD_AGE_S compares all documents. Without this comparison, the sweep
+ * could miss a change, because changes that are older than FOLD_AGE_S are folded into one row.
  */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 
