@@ -21,7 +21,8 @@ export type Built = { readonly name: string; readonly gzip_bytes: number };
 
 /**
  * Builds into a folder. A server may serve the folder during the build: each file appears complete, index.html appears
- * last, and then the old files are deleted. Returns the files that the first page loads, and the other files.
+ * last, and then the old files are deleted. Returns the files that the first page loads, and the other files. Both
+ * lists omit the icon.
  */
 export async function buildConsole(
   out: string,

@@ -156,7 +156,7 @@ async function copy(path: string, part: Part, size: number | null): Promise<void
   }
 }
 
-/** Checks the signatures over the image itself, which needs the complete file, and adds them to the proof. */
+/** Checks the signatures over the image itself, and adds them to the proof. The check needs the complete file. */
 async function whole({ source, artifact, check }: Fetch, path: string, proof: Proof): Promise<Proof> {
   const signature = check?.signature ?? null;
   if (signature === null) return proof;

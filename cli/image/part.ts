@@ -15,7 +15,7 @@ export type Part = {
   bytes(): number;
   /** Returns the server's validator of this version of the file (for If-Range), or null. */
   validator(): string | null;
-  /** Returns whether the bytes come from several responses, and so possibly from two versions of the file. */
+  /** Returns whether the bytes may come from several responses, and so from two versions of the file. */
   isPieced(): boolean;
   /** Notes that the next bytes come from another response. */
   resume(): void;

@@ -37,13 +37,13 @@ export type Source = {
    * mirror. Throws a Failure when the document is not available.
    */
   document(url: string, artifact: Artifact): Promise<Uint8Array>;
-  /** Lists the locations of a file, best first. Throws a Failure if the index lists no location. */
+  /** Lists the locations of a file, best first. Throws a Failure if no location is known. */
   origins(image: Image, artifact: Artifact): Promise<readonly Origin[]>;
 };
 
 /**
- * Opens the index that an option or a variable names, otherwise the control plane's. Throws a Failure if no index is
- * known.
+ * Opens the index that an option or a variable names, or the control plane's index if neither names one. Throws a
+ * Failure if no index is known.
  * @param allowed private networks that the control plane's operator allows
  */
 export async function openSource(

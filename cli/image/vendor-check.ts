@@ -1,6 +1,6 @@
 // Compares the index with the vendor's own documents, because an index may be old, wrong or untrusted. The vendor's
-// checksum document must list the same hash as the index. If the user requests a signature, the signed bytes must list
-// this hash.
+// checksum document must list the same hash as the index. If the user requests a signature, it must be over the image,
+// or over a document that lists this hash.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 import { isListFormat, isSignatureKind } from "../../src/lib/image-index/values.ts";
@@ -71,8 +71,8 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
 }
 
 /**
- * Throws a Failure when the index has no signature for the file, or when the key of a signature over the image is not
- * pinned. Call it before the download, which may take long.
+ * Throws a Failure when the index has no signature for the file, or when only the index names the key of a signature
+ * over the image. Call it before the download, which may take long.
  */
 export async function requireSignature(
   source: Source,
@@ -107,7 +107,7 @@ function unpinned(fingerprints: readonly string[]): Failure {
   );
 }
 
-/** Verifies the signatures over documents, which do not need the image file. */
+/** Verifies the signatures over documents. This does not need the image file. */
 export async function checkDocumentSignatures(
   source: Source,
   artifact: Artifact,

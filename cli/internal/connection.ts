@@ -1,4 +1,5 @@
-// Finds opsctl's endpoint and credential: in flags first, then in the environment, then in the profile.
+// Finds opsctl's endpoint and credential: first in flags, then in the environment, then in the profile. With --profile,
+// the profile comes before the environment.
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";
@@ -33,7 +34,7 @@ export async function resolveConnection(environment: Environment, flags: Globals
 }
 
 /**
- * Returns the connection with a new token. Another command may have saved a new token already; otherwise renews the
+ * Returns the connection with a new token. Uses the saved token if another command has renewed it. If not, renews the
  * token and saves it. Returns a connection without a saved session unchanged. Throws a Failure if the session expired.
  */
 export async function renewConnection(

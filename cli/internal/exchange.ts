@@ -46,7 +46,7 @@ export class Unreachable extends Failure {}
 
 /**
  * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect, and for a 2xx
- * response without the JSON that the call expects. If the environment was aborted, the Failure has exit code 130.
+ * response with other text if the call expects JSON. If the environment was aborted, the Failure has exit code 130.
  */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);

@@ -19,7 +19,7 @@ const ANSWER_SLACK_MS = 15_000;
 const CLEAR = "\u001b[H\u001b[J";
 
 /**
- * Runs `body` until it throws a Failure other than "unreachable". After Ctrl-C, throws a Failure with exit code 130; if
+ * Runs `body` until it throws an error other than "unreachable". After Ctrl-C, throws a Failure with exit code 130; if
  * the reader of the output has ended, throws an Ended with exit code 0.
  */
 export async function watch<I extends Io>(

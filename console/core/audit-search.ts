@@ -35,7 +35,7 @@ export function auditSearchOf(text: string): AuditSearch | string {
   return found;
 }
 
-/** Returns the flags of `opsctl audit list` for these filters. */
+/** Returns the flags of `opsctl audit list` and `tenantctl audit list` for these filters. */
 export function auditFlags({ request_id, ...rest }: AuditSearch): Readonly<Record<string, string | undefined>> {
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [`--${name}`, value])),

@@ -65,7 +65,7 @@ const OF_PROJECT: ReadonlySet<string> = new Set([
   "webhook",
 ]);
 
-/** The words of a command that acts in a project, up to its verb: `tenantctl vpc list`. */
+/** The number of words of a command that acts in a project, up to its verb: `tenantctl vpc list`. */
 const VERB_WORDS = 3;
 
 /** Whether a command line acts in a project. */

@@ -49,8 +49,9 @@ export function shortId(id: string): string {
 }
 
 /**
- * Returns the page that shows an object, or null. `others` are the other objects of the same operation. A disk needs
- * its instance, whose page shows the disk. A project needs its tenant, which is in the path of the page.
+ * Returns the page that shows an object, or null. `others` are the other objects of the same operation. The page of an
+ * instance shows its disks and NICs, and the page of a VPC shows its subnets and route tables. The path of a project's
+ * page contains the tenant.
  */
 export function pageOf({ scope, id }: Ref, others: readonly Ref[] = []): string | null {
   const other = (kind: string) => others.find((each) => each.scope === kind)?.id;

@@ -18,7 +18,7 @@ import { say } from "./toast.ts";
  */
 export type SessionState = "checking" | "out" | "in" | "ended" | "other" | "unreachable";
 export const session = signal<SessionState>("checking");
-/** The owner of the session; null before the first sign-in. */
+/** The owner of the session; null before the first sign-in and after a sign-out. */
 export const me = signal<Whoami | null>(null);
 
 export type Credential = { readonly username: string; readonly password: string } | { readonly api_key: string };
@@ -28,7 +28,10 @@ const SESSION_PATH = "/v1/console/session";
 const UNAUTHENTICATED = 401;
 const FORBIDDEN = 403;
 const SIGNED_OUT: readonly number[] = [UNAUTHENTICATED, FORBIDDEN];
-/** The item of the local storage with the session of the browser. The browser reports its changes to other tabs. */
+/**
+ * The item of the local storage that names the session of the browser. The browser reports changes of the item to other
+ * tabs.
+ */
 const KEPT = "session";
 
 whenUnauthenticated(() => {

@@ -37,7 +37,8 @@ export type Held<T> = { readonly state: Signal<Read<T>>; hold(): () => void };
  */
 export const FRESH_MS = 30_000;
 /**
- * The number of entries that the store keeps. Beyond this number, it drops entries without readers, the oldest first.
+ * The store keeps at most this many entries, unless more have readers. It drops entries without readers, the oldest
+ * first.
  */
 const KEPT_MAX = 500;
 

@@ -23,7 +23,7 @@ const WINDOW_ROWS = 500;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
-/** The first operators and users of all tenants with this word in the name or the UUID. */
+/** The first users of the site, of all tenants and without a tenant, that have this word in the name or the UUID. */
 export function usersQuery(word = ""): Query<User[]> {
   return {
     key: `users ${word}`,
@@ -50,7 +50,10 @@ export function membersQuery(tenant: string, word = ""): Query<Members> {
   };
 }
 
-/** The first users of the site. An audit reads only their names, so they are read less often than on other pages. */
+/**
+ * The first users of the site. The audit pages use only their names, so they read the users less often than other pages
+ * do.
+ */
 const firstUsers: Query<User[]> = { ...usersQuery(), key: "first users", fresh_ms: FRESH_MS };
 
 const noUsers: Query<User[]> = { key: "no users", kinds: [], read: () => Promise.resolve([]) };
@@ -82,7 +85,7 @@ const NAMES_MAX = 30;
 export function useUsernames(ids: ReadonlySet<string>): Names {
   const { data: first } = useQuery(isOperator() ? firstUsers : noUsers);
   const known = useMemo(() => new Map(first?.map(({ id, username }) => [id, username])), [first]);
-  // If these are all users of the site, the others were deleted.
+  // If `first` contains all users of the site, the users that are not in `known` were deleted.
   const missing = isCut(first) ? [...ids].filter((id) => !known.has(id)).slice(0, NAMES_MAX) : [];
   const found = useQueries(missing.map(userQuery)).filter((user) => user != null);
   return useMemo(() => {
@@ -128,8 +131,8 @@ function firstInstancesQuery(): Query<Names> {
 }
 
 /**
- * Returns the names of the first instances, and of these instances. Reads at most NAMES_MAX of them one by one. A
- * deleted instance has no name.
+ * Returns the names of the first instances, and the names of the instances `ids`. Reads at most NAMES_MAX names one by
+ * one. A deleted instance has no name.
  */
 export function useInstanceNames(ids: ReadonlySet<string>): Names {
   const { data: first } = useQuery(firstInstancesQuery());

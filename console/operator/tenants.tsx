@@ -18,7 +18,10 @@ import { useQuery } from "../parts/use-query.ts";
 
 export type TenantRow = Tenant & { readonly silo_name: string };
 
-/** Returns the name of a tenant with its silo, which is unique. Each new silo gets a tenant called "default". */
+/**
+ * Returns the name of a tenant with the name of its silo. Only both names together are unique, because each new silo
+ * gets a tenant called "default".
+ */
 export const tenantPath = ({ silo_name, name }: TenantRow): string => `${silo_name}/${name}`;
 
 /** The largest number of silos whose tenants are read, with one request for each silo. */
@@ -34,7 +37,7 @@ const REST_MS = 200;
 
 /**
  * The tenants of the first silos, with the names of the silos. If the site has more silos, `word` selects the silos:
- * those with the word in their name, and those that have a tenant that the server finds.
+ * silos with the word in the name or at the start of the id, and silos with a tenant that the server finds.
  */
 export function tenantsQuery(word = ""): Query<TenantRow[]> {
   return {
@@ -56,8 +59,8 @@ async function silosWith(word: string, silos: readonly Silo[], signal: AbortSign
 }
 
 /**
- * The tenants that the server finds. The hint of such a hit is the name of the tenant's silo. During an upgrade, a
- * server of an earlier release may answer. It does not know the parameter `kind`, and returns hits of all kinds.
+ * The tenants that the server finds. The hint of a found tenant is the name of its silo. During an upgrade, a server of
+ * an earlier release may answer. It does not know the parameter `kind`, and returns hits of all kinds.
  */
 async function foundTenants(q: string, limit: number, signal?: AbortSignal): Promise<readonly SearchHit[]> {
   const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, kind: "tenant", limit }, signal);
@@ -98,7 +101,8 @@ export function tenantQuery(id: string): Query<TenantRow | null> {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * A field for a tenant of any silo, as SILO/TENANT or UUID. It offers these tenants. `tenantIdOf` finds the tenant.
+ * A field for a tenant of any silo, as SILO/TENANT or UUID. It suggests `tenants`. `tenantIdOf` returns the id of the
+ * tenant that the user entered.
  */
 export function tenantField(tenants: readonly TenantRow[], more: Partial<Field>): Field {
   return {
@@ -110,7 +114,10 @@ export function tenantField(tenants: readonly TenantRow[], more: Partial<Field>)
   };
 }
 
-/** Returns the id of the tenant in a tenant field. Throws a Refusal that names the field. */
+/**
+ * Returns the id of the tenant in a tenant field. If no tenant has the entered name, throws a Refusal that names the
+ * field.
+ */
 export async function tenantIdOf(text: string): Promise<string> {
   if (UUID.test(text)) return text;
   const [silo_name, name, ...rest] = text.split("/");

@@ -51,7 +51,7 @@ export function Form(props: Props) {
   const values = useSignal<Values>(first);
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal(false);
-  /** The text that the user must confirm; null before the first submit and after a change of a value. */
+  /** The text that the user must confirm; null if the form does not ask for a confirmation. */
   const asked = useSignal<string | null>(null);
   const blamed = blamedField(refusal.value, fields);
   useEffect(() => () => askBeforeLeaving(id, null), []);
@@ -69,7 +69,7 @@ export function Form(props: Props) {
     askIfChanged();
     onValues?.(values.value);
   };
-  /** Called once the outcome of a request is known: the next attempt is a new request. */
+  /** Called when the outcome of a request is known, because the next attempt is a new request. */
   const renewKey = () => (key.value = crypto.randomUUID());
   const submit = async (event: Event) => {
     event.preventDefault();

@@ -29,7 +29,7 @@ export type ListProps<R> = {
   readonly label: string;
   /**
    * Whether the list is a part of a page with other content. The keys of such a list act only while the list has the
-   * focus, so that the same keys can scroll the page. The keys of any other list act on the whole page.
+   * focus, so that the same keys can scroll the page. The keys of any other list act wherever the focus is.
    */
   readonly isPart?: boolean;
   readonly columns: readonly Column<R>[];

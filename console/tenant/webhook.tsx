@@ -44,7 +44,7 @@ function deliveriesQuery(id: string, state: string, steps: number): Query<Delive
   return {
     key: `deliveries of ${id} ${state} ${steps}`,
     kinds: ["webhook"],
-    // Only a list of one step is read again at intervals, because each further step is one more request.
+    // Only a list of one step is read this often, because each further step is one more request.
     ...(steps === 1 && { fresh_ms: FRESH_MS }),
     read: async (signal) => {
       const rows: WebhookDelivery[] = [];

@@ -148,8 +148,8 @@ function isSame(from: unknown, to: unknown): boolean {
 }
 
 /**
- * Returns null for an empty text, an empty object or a missing value. So an empty description equals a missing one, and
- * empty labels equal missing labels.
+ * Returns null for an empty text, an empty list or object, and a missing value. Returns any other value unchanged. So
+ * an empty description equals a missing one, and empty labels equal missing labels.
  */
 export function withoutEmpty(value: unknown): unknown {
   if (value === "" || value === undefined) return null;

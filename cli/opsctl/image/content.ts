@@ -1,7 +1,7 @@
-// Finds the size, the SHA-256 and the address of an image, which the control plane stores for its nodes. The address
-// comes from the index. Without --download, the size and the SHA-256 also come from the index. With --download they
-// come from the downloaded file. The digest is compared with the vendor's own listing unless the operator trusts the
-// index.
+// Finds the size, the SHA-256 and the address of an image. The control plane stores these facts for its nodes. The
+// address comes from the index. Without --download, the size and the SHA-256 also come from the index. With --download
+// they come from the downloaded file. The digest is compared with the vendor's own listing unless the operator trusts
+// the index.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export type Wanted = {
   readonly image: Image;
   readonly artifact: Artifact;
   readonly policy: TrustPolicy;
-  /** Whether to download the image to find facts that the index does not list. */
+  /** Whether to download the image, and to take the size and the SHA-256 from the file. */
   readonly download: boolean;
   /** Size of the disk in a compressed file, given by the operator; null if not given. */
   readonly content_bytes: number | null;

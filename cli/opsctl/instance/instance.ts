@@ -57,7 +57,8 @@ export type NamedInstance = Instance & Partial<SystemInstance>;
 
 /**
  * Finds an instance of any tenant, with the fields of the list. For a UUID, first reads the instance, and then, unless
- * the output is for programs, searches only the instances of its node. Any other search reads all instances.
+ * the output is for programs, searches only the instances of its node. For any other name, searches the instances of
+ * all nodes.
  */
 export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {
   if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);

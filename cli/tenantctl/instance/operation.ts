@@ -154,7 +154,10 @@ function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/** Returns whether the error leaves open if the operation has ended: no response, 503 or 504. */
+/**
+ * Returns whether it is unknown after this error if the operation has ended. This is so without a response, and after
+ * 503 or 504.
+ */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);

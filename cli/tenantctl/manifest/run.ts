@@ -77,7 +77,7 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
 
 /**
  * Deletes the record and creates it with the new values. If the creation fails, creates the old record again and throws
- * the error. After an interrupt, only throws the error.
+ * the error. After an interrupt, throws the error without creating the old record again.
  */
 async function replace(run: Run, { entry, existing }: Step & { kind: "replace" }): Promise<void> {
   await removeRecord(run, existing);

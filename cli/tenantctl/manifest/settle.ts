@@ -37,7 +37,7 @@ export async function settle(io: TenantIo, { plan, manifest, project }: Given): 
   return { changed: unsettled.length > 0, late };
 }
 
-/** Returns a list with the name of the operation if it has not ended at `end_ms`, otherwise an empty list. */
+/** Returns a list with the name of the operation if it has not ended at `end_ms`, or an empty list if it has ended. */
 async function untilSettled(
   io: TenantIo,
   { id, name }: Project["unsettled"][number],

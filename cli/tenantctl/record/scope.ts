@@ -154,8 +154,8 @@ const PARENT_FLAGS = {
 } as const;
 
 /**
- * Finds a record by the beginning of its UUID, for a command line that selects no VPC, route table or instance. Throws
- * a usage Failure that names the missing option if no UUID begins with the text.
+ * Finds a record by the beginning of its UUID, for a command line that selects no VPC, route table or instance. If no
+ * UUID begins with the text, throws a usage Failure that names the missing option.
  */
 async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], name: string): Promise<string> {
   const found = await findByPrefix(io, kind, name);
