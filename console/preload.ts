@@ -4,7 +4,7 @@
 /** The wait in a browser without idle callbacks, in milliseconds. The first page is normally on screen by then. */
 const WAIT_MS = 2_000;
 
-/** Loads the pages of tenants, and before them the pages that only operators may open. */
+/** Loads the pages of tenants. For an operator, first loads the pages that only operators may open. */
 export function preloadPages(isOperator: boolean): void {
   whenIdle(async () => {
     if (isOperator) await import("./operator/more-pages.ts");
@@ -12,7 +12,10 @@ export function preloadPages(isOperator: boolean): void {
   });
 }
 
-/** If a page cannot be loaded now, it shows a failure when the user opens it, until the console is loaded again. */
+/**
+ * If a page cannot be loaded now, it is loaded when the user opens it. If that load fails too, the page shows the
+ * failure.
+ */
 function whenIdle(load: () => Promise<unknown>): void {
   const begin = () => void load().catch(() => {});
   // Safari has no idle callbacks.

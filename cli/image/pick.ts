@@ -56,8 +56,8 @@ function missing(what: string, there: readonly string[]): Failure {
 }
 
 /**
- * Picks one artifact that the options match. Of several, prefers x86_64, then the default variant. Throws a Failure
- * that lists the choices if no artifact matches, or if several remain.
+ * Picks one artifact that the options match. If several match, prefers x86_64, then the default variant. Throws a
+ * Failure that lists the choices if no artifact matches, or if several remain.
  */
 export function pickArtifact(image: Image, options: PickOptions): Artifact {
   const { artifacts } = image.build;

@@ -20,7 +20,7 @@ export function labelsPatch({ label, removeLabel }: LabelOptions): Record<string
   return { ...removed, ...parseLabels(label ?? []) };
 }
 
-/** Returns the labels of KEY=VALUE words. Throws a usage Failure for a word without `=`. */
+/** Returns the labels of KEY=VALUE words. Throws a usage Failure for a word without a key or without `=`. */
 export function parseLabels(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {
     const at = word.indexOf("=");

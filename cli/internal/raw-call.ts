@@ -7,7 +7,7 @@ import { plainJson } from "./plain-text.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** Wraps a body into an action, as each program does. */
+/** The program's function that returns the action of a verb. The action opens an Io and calls `body` with the Io. */
 type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) => (...rest: R) => Promise<void>;
 
 export function rawCall(summary: string, { withIo, example }: { withIo: WithIo; example: string }): AnyCommand {

@@ -19,8 +19,8 @@ export function environmentOf(member: AnyCommand): Environment {
 }
 
 /**
- * Wraps the body of a verb into an action of the parser. The body gets an Io, then the parser's arguments, options and
- * command.
+ * Returns the action of a verb. The action opens an Io, and passes the Io and the parser's arguments, options and
+ * command to `body`.
  */
 export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) {
   return async (...rest: R): Promise<void> => {

@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<SearchHit>[] = [
   ["HINT", (hit) => hit.hint],
 ];
 
-/** Wraps a body into an action, as each program does. */
+/** The program's function that returns the action of a verb. The action opens an Io and calls `body` with the Io. */
 type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) => (...rest: R) => Promise<void>;
 
 export function search(summary: string, withIo: WithIo): AnyCommand {

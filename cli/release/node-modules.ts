@@ -1,4 +1,4 @@
-// Collects the packages that the control plane imports in one flat node_modules. The packages come from the project's
+// Builds one flat node_modules with the packages that the control plane imports. The packages come from the project's
 // frozen installation, which checked every archive against deno.lock.
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";

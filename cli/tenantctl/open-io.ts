@@ -22,12 +22,12 @@ export type TenantIo = Io & {
 /** `fallback` is the output format without a flag. */
 export type Setting = { readonly flags: Flags; readonly fallback: "table" | "json" };
 
-/** Wraps a body into an action with an Io. */
+/** Returns the action of a command: it opens an Io and calls `body` with the Io. */
 export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, (environment) => environment.stdout.isTTY ? "table" : "json");
 }
 
-/** Wraps a body that prints text for a shell: its output is text even in a pipe, unless a flag names another format. */
+/** Like `withIo`, but the command prints text even into a pipe, unless a flag names another format. */
 export function withText<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, () => "table");
 }

@@ -148,7 +148,7 @@ function reviewed(changes: string): string {
   return changes;
 }
 
-/** Returns the policy of the form. Throws a Refusal that names a field without JSON. */
+/** Returns the policy of the form. If a field is not JSON, throws a Refusal that names the field. */
 function bodyOf(values: Values): Readonly<Record<keyof BootPolicy, unknown>> {
   const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
   return {
@@ -214,7 +214,7 @@ export function RosterPage() {
   );
 }
 
-/** Reads a field of JSON. Throws a Refusal that names the field. */
+/** Parses the text of a field. If the text is not JSON, throws a Refusal that names the field. */
 function parsed(field: string, text: string): unknown {
   try {
     return JSON.parse(text);

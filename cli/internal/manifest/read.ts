@@ -82,7 +82,7 @@ async function documentsIn(text: string, source: string): Promise<Record<string,
 /** The fields of Kubernetes manifests. */
 const FOREIGN_LISTS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec"]);
 
-/** Returns the names that an unknown name may mean: `; did you mean memory_bytes?`. */
+/** Returns a text with the names that an unknown name may mean, such as `; did you mean memory_bytes?`. */
 function meantText(names: readonly string[], unknown: string): string {
   const longer = names.filter((name) => name.startsWith(`${unknown}_`));
   const meant = longer.length > 0 ? longer : nearNames(names, unknown);

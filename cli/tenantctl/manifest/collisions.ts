@@ -1,6 +1,7 @@
-// Finds routes and subnets to create or replace whose destination or block collides with another record of the same
-// route table or VPC. The server refuses them. A run does not first delete or change the other record: the server may
-// still refuse the new record, and the project would then lack a live route.
+// Finds steps that the server would refuse because of a collision: a new route has the destination of another route of
+// its route table, or the block of a new subnet overlaps another subnet of its VPC. A run does not first delete or
+// change the other record, because the server could still refuse the new record. The project would then lack a live
+// route.
 import { containsBlock, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep, Existing } from "../../internal/manifest/plan.ts";

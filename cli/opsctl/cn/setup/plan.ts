@@ -58,7 +58,7 @@ function planText({ name, state, answer, planned: { layout, error }, options }: 
 
 /**
  * Returns the command that approves the shown layout. Without --layout, the command has the width and spares of the
- * proposal, otherwise the user's options.
+ * proposal. With --layout, it has the user's width and spares.
  */
 function approveLine(name: string, { layout, width, spares }: ProposedLayout, options: LayoutOptions): string {
   const fixed = options.layout === undefined ? { width: width ?? undefined, spares } : options;
