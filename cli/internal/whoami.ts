@@ -1,4 +1,4 @@
-// Prints the owner of the credential, which the server names.
+// Prints the owner of the credential.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Io } from "./io.ts";
 import { blockText } from "./table.ts";

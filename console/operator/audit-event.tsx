@@ -1,4 +1,4 @@
-// Shows one event of the audit chain, links to its neighbours, and whether the chain verifies at this event.
+// Shows one event of the audit chain, links to its neighbours, and whether the chain is intact at this event.
 import type { AuditEvent, AuditPage, AuditVerification } from "../../src/contract/audit.ts";
 import { useActions } from "../core/action.ts";
 import { actorText } from "../core/audit-actor.ts";

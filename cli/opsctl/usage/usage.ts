@@ -43,7 +43,7 @@ async function readUsage(io: Io, { from, to }: { readonly from?: string; readonl
   return { ...used, projects: projects.sort(byName) };
 }
 
-/** Orders projects by the names of silos, tenants and projects. Deleted ones are last. */
+/** Orders projects by the names of silos, tenants and projects. A deleted object has no name, and comes last. */
 function byName(a: ProjectTotal, b: ProjectTotal): number {
   const others = namesOf(b);
   for (const [index, name] of namesOf(a).entries()) {

@@ -1,4 +1,4 @@
-// Sends a test event and waits for its first attempt.
+// Sends a test event, and waits for the first attempt to deliver the event.
 import type { WebhookDelivery } from "../../../src/contract/webhook.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { pause } from "../../internal/api.ts";

@@ -1,5 +1,5 @@
-// Runs a command on nodes over the system's ssh, so that the user's agent, certificates and jump hosts work. Nodes with
-// QEMU accept the SSH keys in the setting cn.root_authorized_keys.
+// Runs a command on nodes over the system's ssh, so that the user's ssh agent, certificates and jump hosts work. Nodes
+// with QEMU accept the SSH keys in the setting cn.root_authorized_keys.
 import { readFile } from "node:fs/promises";
 import { type AnyCommand, command, each, wholeNumber } from "../../../framework.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
