@@ -17,7 +17,8 @@ export type ConsoleEvents = {
 
 export type Console = {
   /**
-   * Sends typed bytes. Resolves after all bytes were sent, which takes longer if the other end of the console is slow.
+   * Sends typed bytes. Resolves when all bytes were sent or the console has ended. Sending takes longer if the other
+   * end of the console is slow.
    */
   type(bytes: Uint8Array): Promise<void>;
   /** Closes the console. */

@@ -4,7 +4,7 @@
 #
 # The script needs a POSIX shell and these programs:
 # - curl or wget, if the channel is a URL
-# - gpgv and base64, or OpenSSL 3 if an Ed25519 key signed the channel
+# - gpgv, or OpenSSL 3 if an Ed25519 key signed the channel
 # - sha256sum, digest, shasum or openssl
 # - gzip, tar, awk, sed, od, dd and mktemp
 # The global zone of SmartOS has all of these except gpgv and sha256sum.

@@ -108,7 +108,7 @@ take() {
 
 install_files() {
   for name in "$@"; do set -- "$@" "$work/$name.deb"; shift; done
-  # `take` has refused an older version, unless --allow-downgrade was given.
+  # `take` has refused older versions.
   if [ -n "$root" ]; then
     dpkg --root="$root" --force-downgrade --install "$@"
   elif command -v apt-get > /dev/null; then

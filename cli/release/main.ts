@@ -1,9 +1,12 @@
-// `task release` writes dist/release. Its subfolder `channel` is for machines without Debian packages. Options: --key
-// FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME (both
-// repeatable) limit the release; --tarball FILE (repeatable) adds a tarball built elsewhere to the channel;
-// --node-image FOLDER (repeatable) adds an image of `task node-image`; --help. BERTH_RELEASE_PASSPHRASE is the
-// passphrase of the key. SOURCE_DATE_EPOCH is the time of all files and signatures; the default is the time of the last
-// commit. If the key is newer, signatures have the time of its creation.
+// `task release` writes dist/release. Its subfolder `channel` is for machines without Debian packages. Options:
+// - --key FILE: the armored private key that signs
+// - --out FOLDER: the folder to write
+// - --architecture amd64|arm64, --package NAME: limit the release; both may be repeated
+// - --tarball FILE: adds a tarball built elsewhere to the channel; may be repeated
+// - --node-image FOLDER: adds an image of `task node-image`; may be repeated
+//
+// BERTH_RELEASE_PASSPHRASE is the passphrase of the key. SOURCE_DATE_EPOCH is the time of all files and signatures; the
+// default is the time of the last commit. If the key is newer, signatures have the time of its creation.
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -139,10 +139,7 @@ export function createStore(now: () => number = Date.now) {
     return { state: entry.state as Signal<Read<T>>, hold };
   }
 
-  /**
-   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" means all kinds:
-   * notifications may be missing.
-   */
+  /** Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" means all kinds. */
   function changed(kinds: ReadonlySet<string> | "all"): void {
     for (const [key, entry] of entries) {
       if (kinds !== "all" && !entry.query.kinds.some((kind) => kinds.has(kind))) continue;
@@ -157,7 +154,7 @@ export function createStore(now: () => number = Date.now) {
     }
   }
 
-  /** Reads the held entries again whose data is older than `limit_ms` or than their own limit. */
+  /** Reads a held entry again if its data is older than `limit_ms`, or than the limit of its query. */
   function refresh(limit_ms = Infinity): void {
     for (const entry of entries.values()) {
       const limit = Math.min(limit_ms, entry.query.fresh_ms ?? FRESH_MS);

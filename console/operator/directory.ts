@@ -23,7 +23,7 @@ const WINDOW_ROWS = 500;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
-/** The first users of the site, of all tenants and without a tenant, that have this word in the name or the UUID. */
+/** The first users of the site that have this word in the name or the UUID: operators, and users of all tenants. */
 export function usersQuery(word = ""): Query<User[]> {
   return {
     key: `users ${word}`,

@@ -244,7 +244,10 @@ function complaint({ type, mustBe }: Field, value: string): string {
   return "";
 }
 
-/** Returns the field that a refusal begins with, as in "body.cpu: must be above 0"; null without a field. */
+/**
+ * Returns the field that the message of a refusal names at its start, as in "body.cpu: must be above 0"; null if the
+ * message names no field there.
+ */
 export function blamedField(refusal: Refusal | null, fields: readonly Field[]): string | null {
   const name = /^(?:body\.)?([a-z_0-9]+)(?:[.[][^:\s]*)?(?::| must | is )/.exec(refusal?.message ?? "")?.[1];
   return fields.some((field) => field.name === name) ? name ?? null : null;

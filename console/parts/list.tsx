@@ -45,7 +45,7 @@ export type ListProps<R> = {
   readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
   /**
    * Whether cells show their whole text, on several lines. Then rows have different heights, so all rows are in the
-   * document: only for short lists. On a narrow screen, the last column is below the others.
+   * document. Set it only for short lists. On a narrow screen, the last column is below the others.
    */
   readonly isWhole?: boolean;
   readonly empty: ComponentChildren;

@@ -17,14 +17,14 @@ export type Output = {
   /** True in every format except table and wide: a program reads the output, so progress and hints are not printed. */
   readonly json: boolean;
   readonly format: Format["kind"];
-  /** True if the output has no columns: with -q, and in json, yaml, name and jsonpath. */
+  /** True if the output has no columns: with -q, and in the formats json, yaml, name and jsonpath. */
   readonly is_data: boolean;
   /** Throws a usage Failure with -q or -o name, because they would not print a secret that is shown only once. */
   needSecretShown(): void;
   /**
-   * Prints the answer in the format. Prints `text` in table and wide, in name if no record has a name or an id, and in
-   * csv if the answer has no records. With -q, prints the ids of the answer if it has any. `text` must be safe to
-   * print.
+   * Prints the answer in the format. In the formats table and wide, prints `text`. Also prints `text` in the format
+   * name if no record has a name or an id, and in csv if the answer has no records. With -q, prints the ids of the
+   * answer if it has any. `text` must be safe to print.
    */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */

@@ -56,9 +56,9 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
 export type NamedInstance = Instance & Partial<SystemInstance>;
 
 /**
- * Finds an instance of any tenant, with the fields of the list. For a UUID, first reads the instance, and then, unless
- * the output is for programs, searches only the instances of its node. For any other name, searches the instances of
- * all nodes.
+ * Finds an instance of any tenant, with the fields of the list. For a UUID, reads the instance. Unless the output is
+ * for programs, then searches the instances of its node for the fields of the list. For any other name, searches the
+ * instances of all nodes.
  */
 export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {
   if (!isUuid(name)) return pickRecord(await matching(io, name), name, INSTANCE_NAME);
