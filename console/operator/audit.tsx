@@ -22,8 +22,8 @@ import { type Names, useUsernames } from "./directory.ts";
 /** Each step adds at most this many older events to the list. */
 const STEP_EVENTS = 500;
 /**
- * The largest number of requests in one step. Each request searches 10,000 events. So a step ends even if no event
- * matches.
+ * The largest number of requests in one step. Each request searches at most 10,000 events. So a step ends even if no
+ * event matches.
  */
 const REQUESTS_MAX = 5;
 /** The search begins this long after the last key press, in milliseconds. */

@@ -1,7 +1,7 @@
 // Describes the kinds of records in a manifest. Each program has its own list of kinds, ordered so that a record refers
 // only to records of earlier kinds. The only exception is a floating IP, which names the instance that it is attached
-// to. A field that refers to another record contains the name of that record. Such a field has the API's name without
-// _id. Every other field has the API's name.
+// to. A field that refers to another record contains the name of that record. The name of such a field is the API's
+// name without "id": `image` for image_id, `ssh_keys` for ssh_key_ids. Every other field has the API's name.
 
 /**
  * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a
