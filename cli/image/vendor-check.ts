@@ -1,6 +1,6 @@
 // Compares the index with the vendor's own documents, because an index may be old, wrong or untrusted. The vendor's
-// checksum document must list the same hash as the index. If the user requests a signature, it must be over the image,
-// or over a document that lists this hash.
+// checksum document must list the same hash as the index. If the user requests a signature, a signature must cover the
+// image, or a document that lists this hash.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 import { isListFormat, isSignatureKind } from "../../src/lib/image-index/values.ts";

@@ -45,8 +45,9 @@ export type Answer = {
 export class Unreachable extends Failure {}
 
 /**
- * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect, and for a 2xx
- * response with other text if the call expects JSON. If the environment was aborted, the Failure has exit code 130.
+ * Returns the response. Throws Unreachable if there is no response. Throws a Failure for a redirect. If the call
+ * expects JSON, also throws a Failure for a 2xx response whose text is not JSON. If the environment was aborted, the
+ * Failure has exit code 130.
  */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);

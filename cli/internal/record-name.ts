@@ -26,7 +26,7 @@ export function isUuid(name: string): boolean {
   return UUID.test(name);
 }
 
-/** Returns whether the text is the beginning of a UUID, and is long enough to find a record by it. */
+/** Returns whether the text is the beginning of a UUID, with at least PREFIX_CHARS_MIN characters. */
 export function isIdPrefix(text: string): boolean {
   return text.length >= PREFIX_CHARS_MIN && isUuid(text + ANY_UUID.slice(text.length));
 }

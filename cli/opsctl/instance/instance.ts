@@ -56,8 +56,8 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
 export type NamedInstance = Instance & Partial<SystemInstance>;
 
 /**
- * Finds an instance of any tenant, with the fields of the list. For a UUID, reads the instance. Unless the output is
- * for programs, then searches the instances of its node for the fields of the list. For any other name, searches the
+ * Finds an instance of any tenant, with the fields of the list. For a UUID, reads the instance. Then searches the
+ * instances of its node for the fields of the list, unless the output is for programs. For any other name, searches the
  * instances of all nodes.
  */
 export async function findNamedInstance(io: Io, name: string): Promise<NamedInstance> {

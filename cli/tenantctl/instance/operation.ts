@@ -154,10 +154,7 @@ function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/**
- * Returns whether it is unknown after this error if the operation has ended. This is so without a response, and after
- * 503 or 504.
- */
+/** Returns whether the operation may still run after this error: the server did not answer, or answered 503 or 504. */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);
