@@ -59,6 +59,12 @@ test("the export of a site with subnets of the fixed public pools can be applied
   await applyTwice(await at.printed("export"), opsctlAt(empty));
 });
 
+test("the description null removes the description of an external subnet", async () => {
+  const described = (text: string) => subnet(`name: noted, ipv4_block: 198.18.7.0/24, description: ${text}`);
+  await applyTwice(described("a note"));
+  await applyTwice(described("null"));
+});
+
 test("another gateway of a fixed public pool is refused", async () => {
   const body = { name: "e", nic_tag: "uplink", ipv4_block: "203.0.113.0/24", provision_start_ipv4: "203.0.113.9" };
   const refused = await t.call("POST", "/v1/system/external-subnets", {

@@ -86,7 +86,8 @@ async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
       throw new Error("a NIC tag does not change");
     case "external_subnets": {
       const { owner_silos } = bodyOf(run, entry);
-      return void await io.send({ method: "PATCH", path, body: { description, owner_silos } });
+      const body = { ...description !== undefined && { description: description ?? "" }, owner_silos };
+      return void await io.send({ method: "PATCH", path, body });
     }
     case "network_pools": {
       const whole = { ...entry, values: { ...before.values, ...entry.values } };
