@@ -146,7 +146,7 @@ export const BootClient = z.object({
 });
 export type BootClient = z.infer<typeof BootClient>;
 
-/** A boot record with everything that operators set for its kernel. */
+/** A boot record with the boot arguments of the machine and of its node's labels together. */
 const WithArguments = BootRecord.extend({
   boot_arguments: BootArguments.describe(
     "The kernel arguments of the node's labels, followed by the machine's own arguments",
@@ -230,7 +230,7 @@ export const BootPolicy = z.strictObject({
   ),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
-/** The body as clients send it: fields of admin_network with a default are optional. */
+/** The body as clients send it: fields with a default are optional. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
 /** One entry of the file in which the site declares its machines. */

@@ -88,7 +88,7 @@ export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
 /** How a boot record was first discovered. */
 export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 
-/** The console of a machine's operating system: the screen, or a serial port as SmartOS names them. */
+/** The console of a machine's operating system: the screen, or a serial port by its name in SmartOS. */
 export const BOOT_CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
 export type BootConsolePort = (typeof BOOT_CONSOLES)[number];
 
@@ -179,7 +179,10 @@ export type ImageScopeKind = (typeof IMAGE_SCOPE_KINDS)[number];
 export const SCOPE_KINDS = [...IMAGE_SCOPE_KINDS, "user"] as const;
 export type ScopeKind = (typeof SCOPE_KINDS)[number];
 
-/** The kind of virtualization with which a node runs an instance; copied from the instance's image. */
+/**
+ * The kind of virtualization with which a node runs an instance. The server takes it from the instance's image, or uses
+ * `not-applicable` if the image names no known kind.
+ */
 export const INSTANCE_BRANDS = ["kvm", "bhyve", "lx", "native-minimal", "not-applicable"] as const;
 export type InstanceBrand = (typeof INSTANCE_BRANDS)[number];
 
@@ -294,11 +297,11 @@ export const CN_PLACEMENT_CLEARABLE = [
 ] as const;
 export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
 
-/** The status of one check of the doctor, and of a whole report. */
+/** The statuses of a report of the doctor. One check of the report can also have the status `skip`. */
 export const DIAGNOSES = ["ok", "warn", "fail"] as const;
 export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
-/** The transitions that a report covers. */
+/** The transitions that a report of the doctor covers. */
 export const DOCTOR_SCOPES = ["recent", "all"] as const;
 export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 
@@ -306,6 +309,6 @@ export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
 export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];
 
-/** The periods over which an instance's load is summed. */
+/** The lengths of the periods into which the load of an instance is divided. */
 export const LOAD_STEPS = ["minute", "hour"] as const;
 export type LoadStep = (typeof LOAD_STEPS)[number];

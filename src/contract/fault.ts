@@ -60,7 +60,7 @@ export const FIREWALL_RULES_CHANGED: Fault = conflictAs(
   "the firewall rules of the vpc changed; try again",
 );
 
-/** The fault for a placement that every node rejected. */
+/** The fault for a placement in which the filters rejected every node. */
 export const NO_ELIGIBLE_NODE: Fault = fault(
   "unavailable",
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",

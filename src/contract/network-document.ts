@@ -211,7 +211,9 @@ export const NetworkPollView = z.object({
 });
 export type NetworkPollView = z.infer<typeof NetworkPollView>;
 
-/** A node's report that it has applied a generation of a VPC's document, or why it has not. */
+/**
+ * A node's report about a generation of a VPC's document. `message` gives the reason if the node could not apply it.
+ */
 export const NetworkRealizationBody = z.object({
   resource: z.object({ kind: z.literal("vpc"), id: Uuid }),
   realizer: z.object({ kind: z.literal("cn"), id: Uuid }),

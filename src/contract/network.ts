@@ -106,7 +106,7 @@ export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: Uuid });
 
-/** A NAT gateway: the public source address of a VPC's instances. */
+/** A NAT gateway. It replaces the source address of packets that a route sends to it with its public address. */
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),

@@ -104,7 +104,7 @@ export type SetupDelivery = DeliveredScript & {
   readonly completed: boolean;
 };
 
-/** The setup run of a token, for a booter that did not send the script. */
+/** The setup run to which a script's token belongs, for a booter that did not send the script. */
 export const SetupScript = z.object({
   server_uuid: z.string(),
   epoch,

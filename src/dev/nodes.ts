@@ -18,14 +18,17 @@ export type DevNodesOptions = {
 
 /**
  * Runs the agent until standard input ends. The input ends when the server closes it, and also when the server is
- * killed. Otherwise the agents would outlive a killed server, and the next server would start them a second time.
+ * killed. So no agent outlives a killed server. The next server would start a second agent for the same node.
  */
 const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait "$agent"';
 
 /** The block of the simulated underlay, which is for documentation (RFC 5737). `network trace` needs the addresses. */
 const UNDERLAY_PREFIX = "192.0.2";
 
-/** Where the nodes receive migrations: no interface of this machine has an address of the simulated underlay. */
+/**
+ * The address at which the nodes receive migrations. No interface of this machine has an address of the simulated
+ * underlay.
+ */
 const MIGRATION_ADDRESS = "127.0.0.1";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

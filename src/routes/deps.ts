@@ -40,7 +40,7 @@ import type { Settings } from "../services/settings.ts";
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
 
-/** The claim of a poll token ended without an approval. */
+/** The answer to a long poll of `approvals`: the claim of the agent's poll token ended without an approval. */
 export type ClaimEnded = { readonly ended: true };
 
 /** The message id of a request, and whether a request with the same Idempotency-Key came before. */
@@ -118,7 +118,7 @@ export type RouteDeps = {
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
-  /** Returns the longest time between two polls of a node, in seconds. */
+  /** Returns how many seconds a node may wait between two polls. */
   readonly pollIntervalS: () => Promise<number>;
   readonly networks: NetworkPorts;
   /** Long polls of nodes that wait for network documents, by UUID. */
@@ -165,7 +165,10 @@ export type RouteDeps = {
     search(query: AuditSearch): Promise<AuditPage>;
     get(seq: number): Promise<AuditEvent | null>;
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
-    /** Records an approval with a wrong claim code, with at most the first three characters of the code. */
+    /**
+     * Records an attempt to approve a node with a wrong claim code. Stores at most the first three characters of the
+     * code.
+     */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
     /** Records a denial that the route itself decided, after the caller was authorized. */
     denied(c: Ctx, action: string, resource: string): Promise<void>;
@@ -246,7 +249,7 @@ export type NetworkPorts = {
   /** Returns the answer to a poll that has waited. */
   answer(asked: NetworkAsked): Promise<NetworkPollView>;
   /**
-   * Stores a report. `unknown`: the node has no part of the VPC. `older`: the node has already reported a newer
+   * Stores a report. `unknown`: the node needs no document of the VPC. `older`: the node has already reported a newer
    * generation, or the outcome of this generation. `ahead`: the report is newer than the VPC's newest generation. For
    * `older` and `ahead`, `generation` is the generation that the report was compared with.
    */
@@ -268,7 +271,7 @@ export type NetworkPorts = {
    */
   nodesOf(vpc_id: string): Promise<{ readonly generation: number } & Pick<NetworkContent, "hosts" | "nics"> | null>;
   /**
-   * Lists the NAT gateways without a node to which the routes of the subnet send packets for the address. The gateway
+   * Lists the NAT gateways that have no node and that are targets of the subnet's routes for the address. The gateway
    * of the most specific route is first.
    */
   hostless(subnet_id: string, address: string): Promise<readonly HostlessGateway[]>;

@@ -144,7 +144,7 @@ const NOWHERE: NicPlace = {
   vpc: { ipv4_block: null, ipv6_block: null },
 };
 
-/** Reads the subnet, VPC and project of a NIC. Returns null if one of them is missing. */
+/** Reads a subnet with its VPC and its project. Returns null if the subnet or the VPC is missing. */
 async function placeOf(
   { byKey, kysely }: Reads,
   subnet_id: string,
@@ -158,7 +158,7 @@ async function placeOf(
 }
 
 /**
- * The hex digits of a MAC after its first octet. The first octet is 02, which means that the MAC is locally
+ * The number of hex digits of a MAC after its first octet. The first octet is 02, which means that the MAC is locally
  * administered.
  */
 const MAC_DIGITS = 10;

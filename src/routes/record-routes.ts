@@ -81,8 +81,8 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
 }
 
 /**
- * The message of a create whose parent does not exist. The new id has no record, so the outcome is 404, or the first
- * reply if the request is repeated.
+ * The message that a create sends if the parent of the new record does not exist. The new id has no record, so the
+ * outcome is 404, or the first reply if the request is repeated.
  */
 export const NO_PARENT = { type: "update", name: null, description: null } as const;
 

@@ -90,7 +90,10 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return c.json({ ...reply, poll_token: deps.mint.pollToken(registration_id ?? deps.newId()) }, 200);
   });
 
-  /** Updates the record of the node if the registration has proof; otherwise creates or renews a claim. */
+  /**
+   * Updates the record of the node if the registration has proof. Otherwise approves an unknown node during an
+   * auto-approve window, or creates or renews a claim.
+   */
   async function register(c: Ctx, said: ReportedIdentity, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
     const record = await findProofOfNode(deps.kysely, server_uuid);
@@ -103,7 +106,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
       const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "refresh", ...said, ...ticket(), proof },
       });
-      // The record has changed since the proof was checked, so the proof is no longer valid.
+      // After a conflict, the proof is no longer valid: the record has changed since the proof was checked.
       if (!isConflict(outcome)) return outcome;
     }
     if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
@@ -202,7 +205,8 @@ export function registrationRoutes(app: App, deps: Deps): void {
 }
 
 /**
- * States in which a registration with proof updates the record. In other states, such a registration creates a claim.
+ * States in which a registration with proof updates the record. In other states, such a registration creates or renews
+ * a claim.
  */
 const REFRESHED: ReadonlySet<string> = new Set(["approved", "awaiting_setup", "setting_up"]);
 

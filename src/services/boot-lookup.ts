@@ -48,7 +48,7 @@ function newAddressToken(): string {
 
 /**
  * Returns the discovered boot records of an announced machine's ports, if auto_enroll is on and a service_tag entry
- * matches the machine's serial number. All other discovered records wait for an operator.
+ * matches the machine's serial number. Leaves out a record if the policy has no network for it.
  */
 export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
   const macs = macsOf(sysinfo).slice(0, MACS_PER_NODE_MAX);

@@ -70,7 +70,7 @@ export async function traceFrom(
 
 /**
  * Returns why a NAT gateway has no node, if the route to this gateway stops the packet; otherwise null. The node does
- * not know this, because its document has a reject in place of the route.
+ * not know this, because its document has a route with the target `reject` instead.
  */
 async function hostlessReason(
   { networks }: Deps,

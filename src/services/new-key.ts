@@ -1,7 +1,7 @@
 // Creates an API key for the caller or for a tenant. A credential cannot create a key with more permissions than its
 // own. A key with an expiry cannot create a key that expires later than itself (docs/reliability.md, S-48). A session
-// may create a key without an expiry, because the user can log in again at any time. A session of the web console that
-// a key opened has the limits of the key.
+// may create a key without an expiry, because the user can log in again at any time. If a session of the web console
+// was opened with a key, the session has the limits of the key.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";

@@ -22,8 +22,8 @@ import { nodeFindings } from "../lib/node-doctor/node-findings.ts";
 type Db = Kysely<Database>;
 
 /**
- * The number of the node's newest operations that are checked. Older operations that are stuck appear only in the list
- * of operations.
+ * How many of the node's newest operations are checked. Older operations that are stuck appear only in the list of
+ * operations.
  */
 const OPERATIONS_READ = 20;
 

@@ -18,7 +18,8 @@ import type { Opening } from "./web-session.ts";
 
 /**
  * Why a sign-in failed:
- * - unknown: the tenant has no issuer or got another one meanwhile, or the site has no identity service with a client.
+ * - unknown: the tenant has no issuer with a client, its issuer changed during the sign-in, or the site has no identity
+ *   service with a client.
  * - expired: this browser did not begin the sign-in, or began it too long ago.
  * - denied: the issuer refused.
  * - refused: the server does not accept the token.
@@ -111,8 +112,8 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
   }
 
   /**
-   * Returns the opening of the user's session; null if the user's account does not exist. For an operator, the opening
-   * includes the rights from the token of the identity service, because the account does not store them.
+   * Returns the data that opens a session for the user; null if the user's account does not exist. For an operator, the
+   * data includes the rights from the token of the identity service, because the account does not store them.
    */
   async function openingOf(principal: KnownPrincipal, tenant_id: string | null): Promise<Opening | null> {
     const { user_id, is_root, scope } = principal;

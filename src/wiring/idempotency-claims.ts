@@ -1,7 +1,7 @@
 // Turns requests into messages. A request with an Idempotency-Key claims a message id. A repeated request with the same
 // key gets the id of the first request, and therefore the stored reply. If a refusal with 503 is stored, the key is
 // released, and the repeated request becomes a new message. If the outcome is unknown because the database did not
-// answer, the key stays claimed. Otherwise the request could take effect twice.
+// answer, the key stays claimed, so that the request cannot take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";

@@ -30,7 +30,8 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
 /**
  * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch made
- * progress, the next batch has twice as many rows. Otherwise these rows would delay the rows after them.
+ * progress, the next batch has twice as many rows. A batch of the same size would contain the same rows again, and
+ * these rows would delay the rows after them.
  */
 const BATCH_ROWS = 200;
 /** The pause between two passes if no pass is requested in between. */
@@ -39,7 +40,7 @@ const EVERY_MS = 500;
 const GAP_MS = 25;
 /** The time between two runs of maintenance. */
 const MAINTENANCE_EVERY_MS = 60_000;
-/** The shortest time between two statements that delete delivered outbox rows. */
+/** How long delivered outbox rows wait before one statement deletes them together. A pass deletes its rows at once. */
 const FORGET_MS = 50;
 
 /** Creates the background worker of one process. */
@@ -89,8 +90,8 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   /**
-   * Delivers tells, then deletes them. A tell may be delivered twice, but takes effect only once because of its message
-   * id. Returns the number of delivered tells.
+   * Delivers tells, then deletes the delivered tells from the outbox. A tell may be delivered twice, but takes effect
+   * only once because of its message id. Returns the number of delivered tells.
    */
   async function send(tells: readonly OutboxRow[], forget: Store["delivered"]): Promise<number> {
     for (const { id } of tells) delivering.add(id);
@@ -104,7 +105,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Deletes delivered outbox rows, at most once every FORGET_MS. */
+  /** Deletes delivered outbox rows after FORGET_MS, in one statement with the rows of other calls. */
   async function forgetLater(ids: readonly string[]): Promise<void> {
     heard.push(...ids);
     forgetting ??= ports.sleep(FORGET_MS).then(() => {

@@ -14,8 +14,8 @@ const SOURCES = ["actors", "booter", "cli", "console", "index-builder", "migrati
 const KEY = join(BUILD_FOLDER, "release.key");
 
 /**
- * Returns the key that signs the rack's release, and creates the key if needed. The key's creation time is before every
- * signature.
+ * Returns the key that signs the rack's release, and creates the key if needed. The key's creation time is in 2020, so
+ * that no signature is older than the key.
  */
 async function signingKey(): Promise<string> {
   const present = await stat(KEY).then(() => true, () => false);

@@ -156,7 +156,7 @@ try {
   await rack();
   process.exit(0);
 } catch (error) {
-  // The running step failed because the signal handler is removing the rack. The handler then ends the process.
+  // If the signal handler is removing the rack, the removal caused the failure. The handler then ends the process.
   if (stopping) await new Promise(() => {});
   console.error(`rack: ${error instanceof Error ? error.message : String(error)}`);
   if (options.keep || was_running) console.error("The rack is still running. `task rack --down` removes it.");

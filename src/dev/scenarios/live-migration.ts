@@ -16,8 +16,8 @@ export type Place = {
 
 const NODES = ["demo-node-2", "demo-node-3"] as const;
 /**
- * The scenario checks this often whether a node is ready or a guest has written its line, with this pause between two
- * checks.
+ * The maximum number of checks that the nodes are ready or that the guest has written its line, and the pause between
+ * two checks.
  */
 const TRIES_MAX = 60;
 const PAUSE_MS = 500;

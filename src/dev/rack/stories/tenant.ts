@@ -10,13 +10,16 @@ import { must, until } from "../processes.ts";
 import { check, say } from "../report.ts";
 import { INTERNET, makeSshKey, PROJECT, rent, saveKey, ssh, sshUntil, tenantctl, waitFor } from "../tenant.ts";
 
-/** Without KVM the guest's processor is emulated by an emulated processor: a boot takes 1 to 5 minutes on two cores. */
+/**
+ * Without KVM, QEMU emulates the node's processor, and the QEMU on the node emulates the guest's processor. Then a boot
+ * takes 1 to 5 minutes on two cores.
+ */
 export const GUEST_LIMIT_MS = 1_200_000;
 const PLACE_LIMIT_MS = 300_000;
 const GUEST_MEMORY = "160MiB";
 const [FIRST, SECOND] = MACHINES.map(({ hostname }) => hostname) as [string, string];
 
-/** The guest counts on its disk, so that a later story sees whether the guest has lost data. */
+/** The guest writes a growing number to its disk, so that a later story sees whether the guest has lost data. */
 const COUNTER = `#!/bin/sh
 (i=0; while :; do i=$((i+1)); echo $i > /persist/count.new; sync; mv /persist/count.new /persist/count; sleep 1; done) &
 `;
