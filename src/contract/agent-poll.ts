@@ -8,7 +8,7 @@ import { ClaimBody, ClaimView } from "./job.ts";
 import { AGENT_POLL_S_MAX, AGENT_POLL_S_MIN, CLAIM_WAIT_S_MAX } from "./limits.ts";
 import { NetworkPollBody, NetworkPollView } from "./network-document.ts";
 
-/** The reports and requests that a node sends in one poll. Each part is optional. */
+/** The reports and requests that a node sends in one poll. All fields except `server_uuid` are optional. */
 export const AgentPollBody = z.object({
   server_uuid: Uuid.describe("The node's own UUID"),
   wait: z.number().min(0).max(CLAIM_WAIT_S_MAX).nullish().describe(

@@ -31,7 +31,7 @@ export const Compatibility = z.strictObject({
 /** The stored form of Compatibility: without a minimum the key min_platform is absent. */
 export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
 
-/** An image. `sha256` is the digest of its content in lower-case hex. */
+/** An image. `sha256` is the digest of its file in lower-case hex. */
 export const Image = z.object({
   id: z.string(),
   scope: ImageScope,

@@ -28,7 +28,7 @@ export type NodeRow = z.infer<typeof NodeRow>;
 export const NodeWindow = z.object({ items: z.array(NodeRow), total: z.number().int() });
 export type NodeWindow = z.infer<typeof NodeWindow>;
 
-/** The summary of the fleet: numbers of objects. A state without objects is left out. */
+/** The summary of the fleet: how many objects of each kind there are. A state without objects is left out. */
 export const FleetSummary = z.object({
   nodes: z.object({
     by_state: z.record(z.string(), z.number().int()),

@@ -31,7 +31,7 @@ export const PortForward = z.object({
 });
 export type PortForward = z.infer<typeof PortForward>;
 
-/** The body that creates a port forward. The gateway and the NIC are in the VPC. */
+/** The body that creates a port forward. The gateway and the NIC must be in the VPC that the query names. */
 export const PortForwardBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

@@ -27,7 +27,7 @@ type Deps = Writes;
 
 const tags = ["Boot records"];
 type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
-/** How many times the server tries a decision if the boot policy changes again before each commit. */
+/** The maximum number of tries of a decision, if the boot policy changes before each commit. */
 const POLICY_TRIES_MAX = 5;
 
 /** A MAC in any notation with 12 hex digits, converted to the canonical notation. */

@@ -157,7 +157,7 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
       `provision_start_${name} is above the highest address of the public pool`,
     );
   }
-  // The range of this subnet does not limit a shared pool: addresses outside of the range are also allocated.
+  // The range of this subnet does not limit the shared pool, so the pool could allocate the address of another gateway.
   if (isShared(family, parsed.range.block)) {
     const usual = parseProvisionRange(family, { ...fields, gateway: null });
     if ("error" in usual || usual.range.gateway !== parsed.range.gateway) {

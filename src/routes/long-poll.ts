@@ -10,8 +10,8 @@ import type { Ctx, Polls, RouteDeps } from "./deps.ts";
 const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
 
 /**
- * Waits for the result of a long poll and returns it as `found`. `found` is null after the timeout, or if the caller
- * disconnects. Returns a Fault if too many requests wait.
+ * Waits for the result of a long poll and returns it as `found`. `found` is null after the timeout, if the caller
+ * disconnects, or if the wait ends early to make room for another caller. Returns a Fault if too many requests wait.
  */
 export async function hold<V extends object>(
   c: Ctx,

@@ -19,8 +19,9 @@ type NewAddress = {
 };
 
 /**
- * Returns the start of a create message. Returns `one_source` if there is not exactly one source. Also returns a Fault
- * if the request belongs to no project, or if its Idempotency-Key is refused.
+ * Returns the message id of the request, and the common fields of its create message. Returns `one_source` if there is
+ * not exactly one source. Also returns a Fault if the request belongs to no project, or if its Idempotency-Key is
+ * refused.
  */
 export async function newAddress(
   c: Ctx,

@@ -40,8 +40,8 @@ export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
 }
 
 /**
- * Returns the scopes to list. For a project: every scope whose records its instances can use. For a silo or a tenant:
- * only its own scope.
+ * Returns the scopes to list. For a project: the public scope, and the scopes of its silo, its tenant and the project
+ * itself. For a silo or a tenant: only its own scope.
  */
 export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
   const { silo_id, tenant_id, project_id } = scopeOf(c);

@@ -24,7 +24,7 @@ const path = "/v1/vpcs/{vpc_id}/firewall-rules";
 const HEADERS = PREFER_WAIT.extend({
   "If-Match": z.string().optional().describe("The ETag of the set that the request replaces, or * for any set"),
 });
-/** Maximum number of tries of a replacement without If-Match while other requests change rules. */
+/** The maximum number of tries of a replacement, if other requests change the rules at the same time. */
 const TRIES_MAX = 5;
 const CHANGES_MEANWHILE = new Set([FIREWALL_RULES_CHANGED.error_code, NOT_FOUND.error_code]);
 
@@ -108,7 +108,7 @@ export function vpcFirewallRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Reads the set, and sets the ETag of the answer. */
+/** Reads the rules as one set, and adds the ETag header to the answer. Returns null if the VPC does not exist. */
 async function setOf(c: Ctx, deps: Deps, vpc_id: string): Promise<FirewallRuleSet | null> {
   const set = await findFirewallSet(deps.kysely, vpc_id);
   if (set === null) return null;

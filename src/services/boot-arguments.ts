@@ -9,8 +9,8 @@ import { bootArguments } from "../lib/net/boot-arguments.ts";
 type Machine = BootArguments & { readonly mac: string; readonly server_uuid: string | null };
 
 /**
- * Returns a function that returns the arguments of one of these machines by its MAC. A MAC of no machine has no
- * arguments.
+ * Returns a function that returns the arguments of one of these machines by its MAC. For any other MAC, the function
+ * returns no arguments and no console.
  */
 export async function findBootArguments(
   kysely: Kysely<Database>,

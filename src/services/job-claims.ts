@@ -24,8 +24,9 @@ export type JobClaims = {
    */
   first(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
   /**
-   * Returns the tombstones, a job and the console calls of a node. A job that the agent has forgotten comes first.
-   * Otherwise the next pending job is claimed and returned.
+   * Returns the tombstones, a job and the console calls of a node. If there are more tombstones than an answer can
+   * contain, the answer has no job. The job is the first one that the agent has forgotten. If the agent has forgotten
+   * none, the server claims the next pending job for the node.
    */
   next(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
 };

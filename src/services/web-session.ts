@@ -34,7 +34,7 @@ export async function openWebSession(
   const { granted = null } = opening;
   const message = { type: "open", id, ...opening, granted, lasts, displaces } as const;
   const outcome = await deps.send(c, { kind: "session", id }, message, idempotency);
-  // The user or the key was deleted after the check.
+  // A conflict means that the user or the key was deleted after the check.
   if (!outcome.ok) return outcome.fault.kind === "conflict" ? UNAUTHENTICATED : outcome.fault;
   const token = await deps.tokens.issueWeb({ id, user_id: opening.user_id });
   const opened = await deps.credentials({ authorization: undefined, cookie: token });

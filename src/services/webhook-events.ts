@@ -1,4 +1,4 @@
-// Checks the patterns in the events of a webhook: each pattern must match an event of a project's objects
+// Checks the patterns in the events of a webhook: each pattern must match an event that a webhook can get
 // (docs/webhooks.md, "Events").
 import { ACTIONS_WITHOUT_WEBHOOK, WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
@@ -22,7 +22,7 @@ export function unknownEvent(patterns: readonly string[]): Fault | null {
   return badRequest(`body.events[${at}]: ${rule}; ${help}`);
 }
 
-/** The parts of events before their last word, such as nat_gateway. */
+/** The names of events without their last word, such as nat_gateway. */
 const PREFIXES = [...new Set(WEBHOOK_EVENTS.map((event) => event.replace(/_[a-z]+$/, "")))];
 
 function matchesAny(pattern: string): boolean {

@@ -88,7 +88,7 @@ export function createLongPollsOfServer({ db, hints, report, settings }: HoldPor
     }
   }
 
-  /** Answers all long polls. */
+  /** Ends the waits of all long polls that are built here. */
   function release(): void {
     for (const poll of Object.values(polls)) poll.close();
     changes.close();

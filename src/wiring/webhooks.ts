@@ -47,7 +47,8 @@ export function createWebhooksOfServer({ db, mint, settings, fetch, ports }: Web
     try {
       secret = mint.openWebhookSecret(webhook_id, attempt.sealed_secret);
     } catch (error) {
-      // The delivery counts as failed. Otherwise it would hold back all later deliveries without a visible reason.
+      // The attempt counts as failed, with a reason that the tenant sees. A thrown error would hold back all later
+      // deliveries without a visible reason.
       ports.report(`the secret of webhook ${webhook_id} cannot be decrypted`, error);
       return { status: null, reason: SECRET_LOST };
     }

@@ -70,7 +70,7 @@ export async function mustRedfish(machine: BareMachine, ...argv: readonly string
   return stdout;
 }
 
-/** Returns the end of a machine's console, for errors. */
+/** Returns the last output on a machine's console, for errors. */
 export async function consoleEnd(machine: BareMachine): Promise<string> {
   return (await readFile(consoleOf(machine), "latin1").catch(() => "")).slice(-CONSOLE_CHARS);
 }

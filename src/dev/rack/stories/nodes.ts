@@ -13,7 +13,7 @@ const BOOT_LIMIT_MS = 1_800_000;
 
 const WINDOW_S = 3_600;
 
-/** Writes the boot policy and the roster, and authorizes both machines. */
+/** Writes the boot policy and the roster, authorizes both machines, and opens the auto-approve window. */
 async function prepare(stamp: string): Promise<void> {
   await writeFile(
     join(DEBIAN, "root/policy.json"),
