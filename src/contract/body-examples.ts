@@ -1,5 +1,5 @@
-// Contains example bodies of all routes, for the API description. A test replaces the ids and the secrets, sends each
-// body to a control plane, and expects that the control plane accepts the body.
+// Contains an example of each body that routes accept, for the API description. A test replaces the ids and the
+// secrets, sends each body to a control plane, and expects that the control plane accepts the body.
 import { HARDWARE_EXAMPLE } from "./hardware.ts";
 
 const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";

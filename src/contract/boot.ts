@@ -132,7 +132,9 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** The last netboot request of a machine. The machine's firmware chooses these values, so they prove nothing. */
+/**
+ * The last netboot request of a machine. The values from DHCP options prove nothing, because the machine chooses them.
+ */
 export const BootClient = z.object({
   arch: z.number().int().nullable().describe("DHCP option 93"),
   architecture: z.string().describe("The name of `arch`; unknown if the request had none"),

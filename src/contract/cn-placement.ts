@@ -48,7 +48,7 @@ export const UNRESTRICTED: CnPlacementRules = {
 
 /**
  * All placement rules of one node. For a factor or a reservoir field, null means the cluster default. For any other
- * field, null means that no rule is set.
+ * field, null means that no value is set.
  */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,

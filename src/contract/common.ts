@@ -26,7 +26,7 @@ export const UuidPrefix = z.string().toLowerCase().regex(
   "must be the first characters of a UUID",
 ).optional().describe("Only the keys whose id begins with these characters");
 
-/** The body of every 4xx and 5xx answer. */
+/** The body of an error answer (4xx or 5xx). */
 export const ErrorBody = z.object({
   message: z.string().describe("The failure, described for a person"),
   request_id: z.uuid().describe("Also sent as x-request-id; quote it when you ask for help"),

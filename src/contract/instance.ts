@@ -176,7 +176,7 @@ export const DiskBody = z.strictObject({
 export type DiskBody = z.infer<typeof DiskBody>;
 /** The new size of a disk. Disks cannot shrink. */
 export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
-/** The resized disk, and whether its guest must restart to see the new size. */
+/** The resized disk. `reboot_required` is true if the guest may have to restart to see the new size. */
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 

@@ -63,7 +63,9 @@ export const ClaimBody = z.object({
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
 
-/** The answer to a request for work: the oldest job that the node may claim, or null. */
+/**
+ * The answer to a request for work. `job` is a job that the node has claimed now or before; null if there is no job.
+ */
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
@@ -94,7 +96,7 @@ export const JobOutcome = z.discriminatedUnion("kind", [
   }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
-/** The body that ends a job. The operation that waits for the job continues with `result`. */
+/** The body that ends a job. After a completed job, the operation that waits for the job continues with `result`. */
 export const JobEndBody = z.object({ outcome: JobOutcome, result: z.unknown().optional() });
 export type JobEndBody = z.infer<typeof JobEndBody>;
 /** The body that reports the progress of a job. */

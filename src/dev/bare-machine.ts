@@ -12,8 +12,8 @@ export type BareMachine = {
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
   /**
-   * Requests the setup bundle until the setup is approved. Then reports each step and the end, as the setup script
-   * does.
+   * Repeats the request for the setup bundle until the setup is approved. Then reports each step and the end, as the
+   * setup script does.
    */
   installWhenApproved(): Promise<unknown>;
 };

@@ -1,4 +1,4 @@
-// Defines the routes for heartbeats, reports and configuration of the agents of approved nodes (docs/nodes.md).
+// Defines the routes for the heartbeats, the reports and the configuration of node agents (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCnSettings } from "../../actors/cn/reads.ts";

@@ -156,7 +156,7 @@ export type RouteDeps = {
   readonly consoleShares: Shares;
   /** Finds the principal of a credential that was checked earlier. */
   readonly referenced: FindReferenced;
-  /** The address at which nodes reach this process; null: nodes use their own endpoint. */
+  /** The address at which nodes reach this process; null: nodes connect to their usual endpoint. */
   readonly relay_url: string | null;
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {

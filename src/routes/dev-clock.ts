@@ -5,7 +5,10 @@ import { Timestamp } from "../contract/common.ts";
 import { answers, ASKS, jsonBody, openRights } from "./answer.ts";
 import type { Access, App } from "./deps.ts";
 
-/** How far the clock can be advanced: ten years. That is beyond any deadline and within the range of timestamps. */
+/**
+ * How far one request can advance the clock: ten years. This is longer than any deadline, and within the range of
+ * timestamps.
+ */
 const AHEAD_S_MAX = 315_360_000;
 
 export function devClockRoutes(app: App, deps: Access, advance: (seconds: number) => Promise<Date>): void {

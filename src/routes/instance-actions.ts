@@ -59,7 +59,7 @@ export function instanceActionRoutes(app: App, deps: Deps): void {
       await deps.audit.denied(c, "instance_delete", `Instance::"${id}"`);
       return faultResponse(c, OPERATORS_ONLY);
     }
-    // Operators who are not members of the tenant may only force-delete.
+    // An operator who is neither root nor a member of the tenant may only force the deletion.
     const isMember = principal.kind === "user" &&
       (principal.is_root || principal.tenant_id === c.get("resourceScope")?.tenant_id);
     if (!force && !isMember) return faultResponse(c, NOT_FOUND);

@@ -54,7 +54,10 @@ export type Ended =
   | { readonly ended: "succeeded"; readonly output: unknown }
   | { readonly ended: "refused"; readonly fault: Fault };
 
-/** Starts the operation, or finds the operation with the same Idempotency-Key, and waits for its end. */
+/**
+ * Starts the operation and waits for its outcome. Does not wait with `Prefer: respond-async`, and if the operation of a
+ * repeated request exists already.
+ */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;
   const before = idempotency.repeated ? await findOperationStatus(deps.byKey, operation_id) : undefined;

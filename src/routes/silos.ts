@@ -1,4 +1,4 @@
-// Defines the routes with which root operators manage silos (docs/tenancy.md).
+// Defines the routes for silos (docs/tenancy.md). Only root operators can create, change or delete silos.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSilo, listSilos } from "../../actors/silo/reads.ts";

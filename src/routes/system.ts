@@ -31,7 +31,10 @@ export type SystemDeps = Access & {
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });
 
-/** Adds the system routes. Call this function last: the API description lists the routes that exist. */
+/**
+ * Adds the system routes. The API description lists the routes that exist when the description is requested for the
+ * first time.
+ */
 export function systemRoutes(app: App, deps: SystemDeps): void {
   const healthRoute = createRoute({
     method: "get",

@@ -60,8 +60,8 @@ function isTenantScope(scope: KeyScope): boolean {
 }
 
 /**
- * Returns the expiry of the new key. Returns the 400 if this expiry is after the expiry of the key that makes the
- * request. The default is the expiry of that key. Without such a key or expiry, the default is null.
+ * Returns the expiry of the new key. If the key that makes the request expires, its expiry is the default for the new
+ * key, and a later expiry gets a 400. In all other cases, the default is null.
  */
 function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);

@@ -22,7 +22,7 @@ import type { Opening } from "./web-session.ts";
  *   service with a client.
  * - expired: this browser did not begin the sign-in, or began it too long ago.
  * - denied: the issuer refused.
- * - refused: the server does not accept the token.
+ * - refused: the server does not accept the token or its user.
  * - unavailable: the issuer does not answer, or its answer is invalid.
  */
 export type OidcFailure = "unknown" | "expired" | "denied" | "refused" | "unavailable";

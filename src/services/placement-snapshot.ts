@@ -52,7 +52,7 @@ export function snapshotOf(rows: NodesToPlace, load_stale_s: number): Snapshot {
   return { now, nodes };
 }
 
-/** The columns of a node's row that contain its placement rules. */
+/** Returns a node's placement rules, without other fields of the row. */
 function rulesOf(row: CnPlacementRules): CnPlacementRules {
   return {
     reserved: row.reserved,

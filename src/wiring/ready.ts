@@ -1,7 +1,10 @@
 // Checks whether this process can serve requests.
 import type { Db } from "../db/pool.ts";
 
-/** Returns a function that asks whether the database answers, and reports its error. */
+/**
+ * Returns a function that returns whether the database answers. The function reports the error if the database does not
+ * answer.
+ */
 export function createReady(db: Pick<Db, "query">, report: (message: string, error: unknown) => void) {
   return async (): Promise<boolean> => {
     try {

@@ -2,8 +2,7 @@
 // commit of this process makes a tell or a timer due, the work begins at once (follow). A pass does the work that any
 // process made due, except maintenance. So it also does work that an error or the end of a process interrupted. Every
 // pass is idempotent, so any number of processes may run passes. The loop of a running process starts passes and
-// maintenance. A call from outside can also start a pass, for example from a cron entry if the host stops idle
-// processes.
+// maintenance. If the host stops idle processes, another program, such as a cron job, can also start passes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";

@@ -11,7 +11,8 @@ import { usable } from "./nodes.ts";
 import { GUEST_LIMIT_MS } from "./tenant.ts";
 
 /**
- * The limit until the node counts as dead and may be evacuated. A node counts as live for 60 s after it was last seen.
+ * The longest wait until the node counts as dead, and the longest wait until it may be evacuated. A node counts as live
+ * for 60 s after it was last seen.
  */
 const SILENT_LIMIT_MS = 300_000;
 
