@@ -25,7 +25,7 @@ export const ApiKeyBody = z.strictObject({
 });
 export type ApiKeyBody = z.infer<typeof ApiKeyBody>;
 
-/** A new key. `secret` is the whole key; no later answer contains it. */
+/** A new key. `secret` is the whole key. Only the answer to the request that creates the key contains it. */
 export const ApiKeyCreated = ApiKeyView.extend({ secret: z.string() });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 

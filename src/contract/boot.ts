@@ -148,7 +148,7 @@ export const BootClient = z.object({
 });
 export type BootClient = z.infer<typeof BootClient>;
 
-/** A boot record with the boot arguments of the machine and of its node's labels together. */
+/** A boot record with the combined boot arguments of the machine and of the labels of its node. */
 const WithArguments = BootRecord.extend({
   boot_arguments: BootArguments.describe(
     "The kernel arguments of the node's labels, followed by the machine's own arguments",
@@ -161,7 +161,7 @@ export const BootRecordShown = WithArguments.extend({
 });
 export type BootRecordShown = z.infer<typeof BootRecordShown>;
 
-/** A boot record as a booter gets it. It contains the hash of the root password that the booted platform sets. */
+/** A boot record as a booter gets it. It can contain the hash of the root password, which the booted platform sets. */
 export const SeenRecord = WithArguments.extend({
   member_mac: z.string().optional().describe(
     "The MAC that the booter reported, if this record belongs to another port of the same aggregate",

@@ -297,11 +297,11 @@ export const CN_PLACEMENT_CLEARABLE = [
 ] as const;
 export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
 
-/** The statuses of a report of the doctor. One check of the report can also have the status `skip`. */
+/** The statuses of the doctor's report. Each check of the report can also have the status `skip`. */
 export const DIAGNOSES = ["ok", "warn", "fail"] as const;
 export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
-/** The transitions that a report of the doctor covers. */
+/** The transitions that the doctor's report covers. */
 export const DOCTOR_SCOPES = ["recent", "all"] as const;
 export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 
@@ -309,6 +309,6 @@ export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
 export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];
 
-/** The lengths of the periods into which the load of an instance is divided. */
+/** The load of an instance is shown with one entry per minute or one entry per hour. */
 export const LOAD_STEPS = ["minute", "hour"] as const;
 export type LoadStep = (typeof LOAD_STEPS)[number];

@@ -106,7 +106,10 @@ export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: Uuid });
 
-/** A NAT gateway. It replaces the source address of packets that a route sends to it with its public address. */
+/**
+ * A NAT gateway. In the packets that a route sends to the gateway, the gateway's public address replaces the source
+ * address.
+ */
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),

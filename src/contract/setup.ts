@@ -62,8 +62,8 @@ export const LayoutProposal = z.object({
 export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
 /**
- * The data for the setup script, including secrets. The server returns the data once, and again only to a booter that
- * takes over the run.
+ * The data for the setup script, including secrets. The server returns the data to one request and its repetitions with
+ * the same Idempotency-Key, and to a booter that takes over the run.
  */
 export const SetupBundle = z.object({
   epoch: z.number().int().describe("The number of this run. Every report of the run must contain it"),

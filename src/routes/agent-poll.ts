@@ -119,8 +119,8 @@ export function agentPollRoutes(app: App, deps: Deps): void {
   }
 
   async function viewOf(found: Found, { network }: Asked, interval_s: number): Promise<AgentPollView> {
-    // A node that stores documents gets the addresses of the other nodes even if no document has changed, because it
-    // may have failed to apply them before.
+    // Even if no document has changed, a node that stores documents gets the addresses of the other nodes again,
+    // because the node may have failed to apply these addresses.
     const repeats = found.network === null && network !== null && Object.keys(network.have).length > 0;
     return { interval_s, work: found.work, network: repeats ? await deps.networks.answer(network) : found.network };
   }

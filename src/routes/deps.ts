@@ -56,7 +56,7 @@ export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> =
 
 export type RouteDeps = {
   readonly allow: Authorize;
-  /** Checks a credential that a request has in its body. */
+  /** Checks a credential that is not in the headers of the request, such as an API key in the body. */
   readonly credentials: Credentials;
   /** The database client for the functions in the actors' reads.ts. Routes contain no queries. */
   readonly kysely: Kysely<Database>;
@@ -72,9 +72,15 @@ export type RouteDeps = {
     to: To<K>,
     message: MessageOf<K, T>,
   ) => Promise<Outcome<ReplyOf<K, T>>>;
-  /** Returns the message id of the request, from which routes derive ids. Returns a fault for a bad Idempotency-Key. */
+  /**
+   * Returns the message id of the request, from which routes derive ids. Returns a fault if the Idempotency-Key is
+   * malformed, or was used with another body.
+   */
   readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
-  /** Sends one of several messages of a request, on behalf of its caller. */
+  /**
+   * Sends a message of a request, on behalf of the request's caller. With `idempotency`, a repeated request gets the
+   * same reply.
+   */
   readonly send: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
@@ -249,7 +255,7 @@ export type NetworkPorts = {
   /** Returns the answer to a poll that has waited. */
   answer(asked: NetworkAsked): Promise<NetworkPollView>;
   /**
-   * Stores a report. `unknown`: the node needs no document of the VPC. `older`: the node has already reported a newer
+   * Stores a report. `unknown`: the node has no document of the VPC. `older`: the node has already reported a newer
    * generation, or the outcome of this generation. `ahead`: the report is newer than the VPC's newest generation. For
    * `older` and `ahead`, `generation` is the generation that the report was compared with.
    */
@@ -288,7 +294,7 @@ export type Access = Pick<RouteDeps, "allow">;
 export type Reads = Pick<RouteDeps, "allow" | "kysely" | "byKey" | "findOne">;
 /** The dependencies of routes that read and send messages. */
 export type Writes = Reads & Pick<RouteDeps, "idempotency" | "send" | "sendOnce">;
-/** The dependencies of routes that start an operation and wait for its end. */
+/** The dependencies of routes that start an operation and wait for its outcome. */
 export type Operates = Writes & Pick<RouteDeps, "holdShares" | "outcomes" | "settings">;
 
 export type To<K extends string> = { readonly kind: K; readonly id: string };

@@ -30,7 +30,7 @@ export type RecordPath<K extends keyof Messages> = {
   readonly schema: z.ZodType;
   readonly described: string;
   readonly locate?: Locate;
-  /** Set if the records have labels. */
+  /** If set, the route that renames a record also changes its labels. */
   readonly has_labels?: true;
 };
 

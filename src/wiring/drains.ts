@@ -36,7 +36,10 @@ export function createNodeDrains(deps: Deps, engine: Pick<Engine, "send">, ports
   });
 }
 
-/** Returns a failure if instances are still on the node, so that a script does not switch off the node. */
+/**
+ * Returns a failure if instances are still on the node. So a script that waits for the drain does not switch off the
+ * node.
+ */
 function endingOf(result: DrainResult): Ending {
   const reason = drainError(result);
   return reason === null ? { outcome: "completed", result } : { outcome: "failed", reason, result };

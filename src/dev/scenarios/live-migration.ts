@@ -16,8 +16,8 @@ export type Place = {
 
 const NODES = ["demo-node-2", "demo-node-3"] as const;
 /**
- * The maximum number of checks that the nodes are ready or that the guest has written its line, and the pause between
- * two checks.
+ * The scenario waits until the nodes are ready, and later until the guest has written its line. Each wait has at most
+ * TRIES_MAX checks, with PAUSE_MS between two checks.
  */
 const TRIES_MAX = 60;
 const PAUSE_MS = 500;
