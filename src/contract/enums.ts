@@ -125,7 +125,10 @@ export const COMPRESSIONS = [
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
-/** The modes of a console session: type and read, only read, or read the log or the screen once. */
+/**
+ * The modes of a console session. write: type and read. watch: only read. log and screenshot: read the log or the
+ * screen once.
+ */
 export const CONSOLE_MODES = ["write", "watch", "log", "screenshot"] as const;
 export type ConsoleMode = (typeof CONSOLE_MODES)[number];
 /** The modes in which one request returns the whole output. They need no ticket. */
@@ -145,7 +148,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** The scopes of a key that is bound to a tenant. */
 export const TENANT_KEY_SCOPES = ["full", "read_only"] as const;
 
-/** Address families, and the enumerations of networking objects. */
+/** Address families, and the enumerations of firewall rules, placement groups and port forwards. */
 export const ADDRESS_FAMILIES = ["v4", "v6"] as const;
 export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
 export const FIREWALL_DIRECTIONS = ["inbound", "outbound"] as const;
@@ -173,7 +176,7 @@ export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as con
 export const ROUTE_TARGET_KINDS = ["blackhole", "reject", "virtual_gateway", "nat_gateway", "floating_ip"] as const;
 export type RouteTargetKind = (typeof ROUTE_TARGET_KINDS)[number];
 
-/** The scope of an image or an SSH key. */
+/** The kinds of scopes of images and SSH keys. Only SSH keys can have the scope `user`. */
 export const IMAGE_SCOPE_KINDS = ["public", "silo", "tenant", "project"] as const;
 export type ImageScopeKind = (typeof IMAGE_SCOPE_KINDS)[number];
 export const SCOPE_KINDS = [...IMAGE_SCOPE_KINDS, "user"] as const;

@@ -14,7 +14,7 @@ import {
 import { Realized } from "./network.ts";
 import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
 
-/** A MAC address as the node reports it. */
+/** The form of a MAC address in a node's report. */
 const GUEST_MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
 /** An instance on a node, as operators see it. */

@@ -203,7 +203,10 @@ export const RouteTarget = z.discriminatedUnion("kind", [
 ]);
 export type RouteTarget = z.infer<typeof RouteTarget>;
 
-/** A route: one destination of a route table. `destination` is in canonical form, with the host bits dropped. */
+/**
+ * A route: a destination in a route table, and its target. `destination` is in canonical form, with the host bits
+ * dropped.
+ */
 export const Route = z.object({
   ...ofVpc,
   route_table_id: z.string(),

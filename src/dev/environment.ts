@@ -15,7 +15,7 @@ export type DevEnvironment = {
   readonly url: string;
   readonly rootKey: string;
   readonly server: ChildProcess;
-  /** Drains and stops the server and its PostgreSQL. */
+  /** Drains the server, and stops the server and its PostgreSQL. */
   stop(): Promise<void>;
 };
 

@@ -11,7 +11,7 @@ const CONSOLE = 0x3f8;
 const POWER_STATUS = 0x600;
 const POWER_ENABLE = 0x602;
 const POWER_CONTROL = 0x604;
-/** The bit of the power button in the status and in the mask, and the command to turn off. */
+/** The bit of the power button in the status register and in the enable register, and the command to turn off. */
 const POWER_BUTTON = 0x100;
 const TURN_OFF = 0x2000;
 

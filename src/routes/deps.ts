@@ -147,7 +147,7 @@ export type RouteDeps = {
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   /** Finds objects by a text, such as a part of a name. */
   readonly search: (query: SearchQuery) => Promise<SearchHit[]>;
-  /** The objects that changed recently. */
+  /** The feed of changed objects. */
   readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
   /**
    * Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`. The result is in the order of the
@@ -158,7 +158,7 @@ export type RouteDeps = {
   readonly consoles: ConsoleRelay;
   /** Where uploaded images are stored; null if this site stores none. */
   readonly imageStore: ImageStore | null;
-  /** The share of consoles that each caller may have open. */
+  /** Limits how many consoles each caller may have open. */
   readonly consoleShares: Shares;
   /** Finds the principal of a credential that was checked earlier. */
   readonly referenced: FindReferenced;

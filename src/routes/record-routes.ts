@@ -26,7 +26,7 @@ export type RecordPath<K extends keyof Messages> = {
   readonly params: z.ZodObject;
   /** The path parameter with the id of the record. */
   readonly id: string;
-  /** The view of the record, and its description in the API: `The project`. */
+  /** The schema of the record, and the record's description in the API, such as `The project`. */
   readonly schema: z.ZodType;
   readonly described: string;
   readonly locate?: Locate;

@@ -1,6 +1,6 @@
 // Manages one console of this process. The caller's socket waits until the node connects. Then the sockets of the
-// caller and of the node form a pair. A console ends once, for one reason. The caller gets the reason, and the audit
-// chain records it.
+// caller and of the node form a pair. A console ends once, for one reason. The audit chain records the reason, and a
+// caller that is still connected gets it.
 import type { CredentialReference } from "../auth/credential-reference.ts";
 import type { ConsoleMode } from "../contract/enums.ts";
 import {

@@ -55,8 +55,8 @@ type Opening = {
 };
 
 /**
- * Takes a part of the caller's share of the consoles. Returns null when the share is used up. The caller of this
- * function must call either `open` or `cancel`.
+ * Reserves a console in the caller's share. Returns null if the caller or the server has too many consoles. The caller
+ * of this function must call either `open` or `cancel`.
  */
 export function takeConsole(c: Ctx, deps: Deps, { id, mode, instance, caller, weight }: Opening) {
   let evicted = () => {};

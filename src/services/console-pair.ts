@@ -16,7 +16,7 @@ export type PairOptions = {
   readonly node: ServerSocket;
   readonly may_write: boolean;
   readonly now_ms: () => number;
-  /** Called once, with the message that the caller got. */
+  /** Called once, with the reason of the end. */
   readonly ended: (message: string) => void;
 };
 

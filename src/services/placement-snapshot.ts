@@ -150,7 +150,7 @@ export async function findInstanceToPlace(db: Db, id: string): Promise<HostedIns
   return row && await withBridges(row, bridgesIn(db));
 }
 
-/** `bridged_tags`: the NIC tags of the instance's floating IPs for which its node has a bridge. */
+/** `bridged_tags`: the NIC tags of the instance's floating IPs, if the instance's node has a bridge for the tag. */
 type HostedRow = Omit<HostedInstance, "bridged_nodes"> & { readonly bridged_tags: readonly string[] };
 
 async function withBridges({ bridged_tags, ...instance }: HostedRow, bridgesOf: BridgesOf): Promise<HostedInstance> {

@@ -9,7 +9,7 @@ import type { ImageStore } from "../image-store/store.ts";
 export type UploadDigests = {
   /**
    * Adds a stored part to the digest. If earlier parts are missing in the digest, reads some of them from the store
-   * first.
+   * first. If some are still missing then, `digest` reads this part later.
    */
   add(id: string, from: number, bytes: Uint8Array): Promise<void>;
   /** Returns the SHA-256 of the stored bytes in hexadecimal; null if some bytes are missing in the store. */

@@ -50,7 +50,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let wanted = false;
   let passing: Promise<void> | null = null;
   let wake: (() => void) | null = null;
-  /** The outbox rows that this process is delivering, until they are deleted. A pass skips these rows. */
+  /** The outbox rows that this process delivers now, or has delivered but not yet deleted. A pass skips these rows. */
   const delivering = new Set<string>();
   /** The ids of delivered outbox rows that are not deleted yet. */
   const heard: string[] = [];

@@ -5,7 +5,7 @@ import type { Ports } from "../../actors/engine/ports.ts";
 import { WEBHOOK_PAUSE_S_FIRST, WEBHOOK_PAUSE_S_MAX, WEBHOOKS_AT_ONCE } from "../contract/limits.ts";
 import { createLoop } from "./loop.ts";
 
-/** The fields that this file uses of a claimed webhook and of its oldest waiting delivery. */
+/** The fields of a claimed webhook and of its oldest waiting delivery that this file uses. */
 type Claimed = {
   readonly claim: string;
   readonly tenant_id: string;

@@ -31,8 +31,8 @@ export const ADMIN = {
   provision_end: "10.78.0.99",
 } as const;
 /**
- * The external network. It uses the same port of the machines as the admin network, untagged, because not every kernel
- * supports VLANs. Floating IPs are allocated from its block.
+ * The external network. The machines reach it through their port on the admin network, without a VLAN tag, because not
+ * every kernel supports VLANs. Floating IPs are allocated from its block.
  */
 export const EXTERNAL = {
   tag: "external",

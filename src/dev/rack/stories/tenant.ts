@@ -73,7 +73,10 @@ async function network(): Promise<void> {
   check("the tenant has a VPC with rules, and a NAT gateway for its default route", true);
 }
 
-/** Uploads the guest's image, and creates an instance on each node. The other node is cordoned during the creation. */
+/**
+ * Uploads the guest's image, and creates an instance on each node. While an instance is placed, the other node is
+ * cordoned.
+ */
 async function instances(): Promise<void> {
   const guest = await builtGuest();
   await cp(guest, join(DEBIAN, "root/guest.qcow2"));
