@@ -18,7 +18,7 @@ export const SshKey = z.object({
 });
 export type SshKey = z.infer<typeof SshKey>;
 
-/** The body that creates a key. For a bad key, the error text of the parser explains the problem. */
+/** The body that creates a key. The route parses the key, so that the error for a bad key explains the problem. */
 export const SshKeyBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

@@ -45,7 +45,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     if (hold_ms === 0) return c.json(await deps.networks.answer(asked), 200);
     const woken = await hold(c, deps, { polls: deps.networkPolls, key: asked.server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A document does not count as sent if the node has disconnected.
+    // If the node has disconnected, no document must count as sent.
     if (goneSignal(c).aborted) return c.json(NOTHING, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);

@@ -1,4 +1,4 @@
-// Defines the routes for the feed of changes (docs/web-console.md, "Changes"). Operators see all changes; other callers
+// Defines the route for the feed of changes (docs/web-console.md, "Changes"). Operators see all changes; other callers
 // see the changes of their own tenant, silo and user, and of public records.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";

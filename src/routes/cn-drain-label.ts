@@ -1,4 +1,4 @@
-// Defines the routes for drains of the nodes with a label (docs/nodes.md, "Drain by label").
+// Defines the route for drains of the nodes with a label (docs/nodes.md, "Drain by label").
 import { createRoute } from "@hono/zod-openapi";
 import { CN_DRAIN_LABEL, type LabelDrainParams } from "../../actors/cn/messages.ts";
 import { findOperationStatus } from "../../actors/saga/reads.ts";

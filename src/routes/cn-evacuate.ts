@@ -1,4 +1,4 @@
-// Defines the routes for evacuations of dead nodes (docs/nodes.md, "Evacuate a dead node").
+// Defines the route for evacuations of dead nodes (docs/nodes.md, "Evacuate a dead node").
 import { createRoute } from "@hono/zod-openapi";
 import { CnParam } from "../contract/cn.ts";
 import { EvacuateBody, EvacuateStarted } from "../contract/drain.ts";

@@ -1,4 +1,4 @@
-// Defines the routes for upgrades of the nodes with a label (docs/nodes.md, "Upgrade by label").
+// Defines the route for upgrades of the nodes with a label (docs/nodes.md, "Upgrade by label").
 import { createRoute } from "@hono/zod-openapi";
 import { CN_UPGRADE_LABEL, type LabelUpgradeParams } from "../../actors/cn/messages.ts";
 import { findOperationStatus } from "../../actors/saga/reads.ts";

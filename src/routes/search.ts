@@ -1,4 +1,4 @@
-// Defines the routes for the search for objects of several kinds. Operators search the fleet and all tenants; other
+// Defines the route for the search for objects of several kinds. Operators search the fleet and all tenants; other
 // callers search their own tenant.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
