@@ -77,10 +77,7 @@ export type RouteDeps = {
    * malformed, or was used with another body.
    */
   readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
-  /**
-   * Sends a message of a request, on behalf of the request's caller. With `idempotency`, a repeated request gets the
-   * same reply.
-   */
+  /** Sends a message on behalf of the caller. With `idempotency`, a repeated request gets the same reply. */
   readonly send: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
@@ -171,10 +168,7 @@ export type RouteDeps = {
     search(query: AuditSearch): Promise<AuditPage>;
     get(seq: number): Promise<AuditEvent | null>;
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
-    /**
-     * Records an attempt to approve a node with a wrong claim code. Stores at most the first three characters of the
-     * code.
-     */
+    /** Records an approval attempt with a wrong claim code, and at most the first three characters of the code. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
     /** Records a denial that the route itself decided, after the caller was authorized. */
     denied(c: Ctx, action: string, resource: string): Promise<void>;
