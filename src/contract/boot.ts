@@ -34,7 +34,7 @@ export const Stamp = z.string().regex(
  * A kernel argument. Its characters are limited so that it is always one word of a boot script (docs/reliability.md,
  * S-22).
  */
-export const KernelArgument = z.string().regex(
+const KernelArgument = z.string().regex(
   /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
 );
@@ -48,7 +48,7 @@ const RESERVED = new RegExp(
   "i",
 );
 
-/** A kernel argument of a machine or a label. */
+/** A kernel argument of a machine, a label or the boot policy. */
 export const OwnKernelArgument = KernelArgument.refine(
   (text) => !RESERVED.test(text),
   `must not set ${RESERVED_KERNEL_PROPERTIES.join(", ")}`,
@@ -223,7 +223,7 @@ export const BootPolicy = z.strictObject({
   auto_enroll: z.boolean(),
   allowlist: z.array(AllowlistEntry).max(10_000),
   enrollment_pi: Stamp.nullable(),
-  enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX),
+  enrollment_kernel_args: z.array(OwnKernelArgument).max(KERNEL_ARGS_MAX),
   admin_network: AdminNetwork.nullable(),
   rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
   label_arguments: withDefault(z.array(LabelArguments).max(LABEL_ARGUMENTS_MAX), []).describe(

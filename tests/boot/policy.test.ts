@@ -161,6 +161,7 @@ describe("a policy with this invalid value changes nothing and gets an error tha
     ["enrollment_kernel_args", { enrollment_kernel_args: ["a;b"] }],
     ["enrollment_kernel_args", { enrollment_kernel_args: ["a&&b"] }],
     ["enrollment_kernel_args", { enrollment_kernel_args: ["#x"] }],
+    ["enrollment_kernel_args[0]: must not set", { enrollment_kernel_args: ["destroy_zpools=true"] }],
     ["enrollment_kernel_args", { enrollment_kernel_args: [""] }],
     ["enrollment_kernel_args", { enrollment_kernel_args: ["a".repeat(257)] }],
     ["enrollment_kernel_args", { enrollment_kernel_args: Array(33).fill("-v") }],
