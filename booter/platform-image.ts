@@ -22,7 +22,9 @@ export const MANIFEST_SIGNATURE = "manifest.json.asc";
 export const LINUX_KERNEL = "vmlinuz";
 export const LINUX_ARCHIVE = "initramfs";
 const FILE_NAME = /^(?:vmlinuz|initramfs)$/;
-/** The largest manifest, and the most kernel arguments in it. A manifest has less than one kilobyte. */
+/**
+ * The limits for a manifest: its size and its number of kernel arguments. A usual manifest has less than one kilobyte.
+ */
 const MANIFEST_BYTES_MAX = 65_536;
 const COMMAND_LINE_MAX = 32;
 

@@ -1,4 +1,4 @@
-// Takes samples of the VMs' metrics. A sample is kept until it was sent, or until a newer one replaces it.
+// Takes samples of the VMs' metrics. A sample is kept until it was sent or the next one is due.
 import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
 import type { Driver } from "./driver.ts";
 

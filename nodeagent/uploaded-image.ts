@@ -17,7 +17,7 @@ type Reading = {
   readonly onProgress: (percent: number) => void;
 };
 
-/** Fills the part with the image's bytes. Throws a Failure if they cannot be read or have another digest. */
+/** Completes the unfinished download. Throws a Failure if the image's bytes cannot be read or have another digest. */
 export async function readUploaded(agent: Agent, image: Image, { id, part, api_key, onProgress }: Reading) {
   // A download continues only after a whole part.
   if (part.bytes() % IMAGE_PART_BYTES !== 0) await part.restart(null);

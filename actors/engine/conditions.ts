@@ -153,7 +153,7 @@ export const GUARDS = {
   ),
   external_network_is_offered: define<
     { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }
-  >("the silo may use the external subnet, directly or through the network pool"),
+  >("the silo may use the external subnet, and the network pool if one is given"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
 /** The effects: changes inside a commit. They run if all conditions of the choice hold. */

@@ -12,8 +12,9 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
 }
 
 /**
- * Returns the sessions of a user that a login must end, oldest first, so that the user has at most `keep` sessions
- * after the login. Returns at most `rows` sessions, because one commit writes them together with the login.
+ * Returns the sessions of a user that a login must end, oldest first. Of the user's sessions that began with the same
+ * key, or without a key, it leaves `keep`. Returns at most `rows` sessions, because one commit writes them together
+ * with the login.
  */
 export async function findDisplaced(
   db: Kysely<Database>,

@@ -13,7 +13,7 @@ export type ArgumentParts = {
   readonly kind: "enrol" | "local" | "rescue";
   /** Kernel arguments of the boot policy, for enrolment only. */
   readonly extra: readonly string[];
-  /** The console of machines whose record sets no console. */
+  /** The console of machines for which neither the record nor a label sets a console. */
   readonly console: BootConsolePort;
   /** user:password:address:port for the AMQP broker; null if no broker is configured. */
   readonly amqp: string | null;

@@ -55,7 +55,10 @@ export function closureOf(lock: Lock, names: readonly string[]): readonly Locked
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Finds the key of a dependency. The lock omits the version of a package that it has only once. */
+/**
+ * Finds the key of a dependency. In its lists of dependencies, the lock omits the version of a package that it has only
+ * once.
+ */
 function keyOf(keys: readonly string[], named: string): string | null {
   return keys.find((key) => key === named) ?? keys.find((key) => key.startsWith(`${named}@`)) ??
     keys.find((key) => key.startsWith(`${named}_`)) ?? null;

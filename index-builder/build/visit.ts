@@ -77,7 +77,10 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
   };
   return visit;
 
-  /** Parses a document only once, because documents are large (Ubuntu's feed: 18 MB). The key includes the format. */
+  /**
+   * Parses a document only once, because documents are large (Ubuntu's feed: 18 MB). The key of a list of checksums
+   * includes its format.
+   */
   function once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = parsed.get(key);
     if (before !== undefined) return before as Promise<T>;

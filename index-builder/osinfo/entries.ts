@@ -6,7 +6,7 @@
 export type OsinfoFamily = {
   readonly id_prefix: string;
   readonly short_prefix: string;
-  /** Returns the key of a version; null if the database has no entries for such versions. */
+  /** Returns the key of a version; null if the version does not have the form of the keys. */
   readonly releaseKey: (version: string) => string | null;
   readonly pointKey: (point_release: string) => string | null;
   /** The keys in the database of 2022 to which an index can refer. */

@@ -8,8 +8,8 @@ export type OsinfoEntry = OsinfoRef & {
 };
 
 /**
- * Returns the entry of a release. Returns null if the database has no entries for such versions. Also returns null
- * without a version, except for Arch Linux.
+ * Returns the entry of a release. Returns null if the version does not have the form of the distribution's keys. Also
+ * returns null without a version, except for Arch Linux.
  */
 export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
   if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };

@@ -3,7 +3,7 @@
 -- each once for a connection. For any other table, every call creates and plans the statement.
 -- Statements that write take:
 -- - $1: entries [{$u, $c, $id, column...}]
--- - $2: the choice that is written for each unit
+-- - $2: the chosen alternative of each unit; only its entries are written
 -- - $3: the columns that the entries give
 -- Statements that check take:
 -- - $1: the kind

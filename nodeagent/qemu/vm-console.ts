@@ -26,7 +26,10 @@ export function openVmConsole(path: string): VmConsole {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const options = { path, readableHighWaterMark: BUFFER_BYTES, highWaterMark: BUFFER_BYTES };
   const socket: Socket = connect(options);
-  /** Functions that are called when QEMU has taken the typed bytes of one call, or when the console has closed. */
+  /**
+   * One function for each `write` whose bytes are not in the socket yet. It ends the `write`, at the latest when the
+   * console closes.
+   */
   const untaken = new Set<() => void>();
   socket.on("error", () => {}); // The VM ended; its monitor reports that.
   socket.unref();

@@ -90,7 +90,7 @@ export const GuestInterfaces = z.array(GuestInterface).max(GUEST_INTERFACES_MAX)
 export const InstanceShown = Instance.extend({
   guest_interfaces: GuestInterfaces.nullable().describe(
     "The addresses that the guest itself reports, if it runs the QEMU guest agent. Do not trust them: a guest may " +
-      "report anything, and the network delivers packets only to the addresses of the instance's NICs. The values " +
+      "report anything, and the network delivers packets only to the instance's own addresses and blocks. The values " +
       "are from the last status report of the node. Null if the instance does not run or reports nothing",
   ),
 });

@@ -1,5 +1,5 @@
-// Builds the environment of the programs that run PostgreSQL. It excludes the variables of this process: some contain
-// secrets, and PG* variables would change the programs' behavior.
+// Builds the environment of the programs that run PostgreSQL. Of this process's variables it keeps only PATH: some
+// others contain secrets, and PG* variables would change the programs' behavior.
 import process from "node:process";
 
 export function bareEnvironment(): Record<string, string> {

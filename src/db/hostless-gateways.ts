@@ -35,8 +35,8 @@ const HOSTLESS = `
    order by masklen(r.destination) desc`;
 
 /**
- * Lists the NAT gateways without a node to which the routes of the subnet send packets for the address. The gateway of
- * the most specific route is first.
+ * Lists the NAT gateways that have no node, and to which the routes of the subnet send packets for the address. The
+ * gateway of the most specific route is first.
  */
 export async function listHostlessGateways(
   db: Db,

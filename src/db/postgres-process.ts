@@ -75,7 +75,7 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // Without sh, only stopOrphan at the next start stops the server.
+  watcher.on("error", () => {}); // Without sh, a killed process leaves its server to the next start.
   watcher.unref();
   return watcher;
 }

@@ -1,5 +1,6 @@
 // Repeats requests with the same Idempotency-Key after their object was deleted. A caller that still has permission
-// gets the first answer. Any other caller gets the answer for a missing object (docs/wire.md, "Repeating a request").
+// gets the first answer. Any other caller gets the refusal that a new request would get (docs/wire.md, "Repeating a
+// request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -37,7 +37,7 @@ test("an audit event shows its object by the kind and the end of the id, and lin
   await page.getByRole("heading", { name: "acme", exact: true, level: 1 }).waitFor();
 }, LIMIT_MS);
 
-test("operators see the names of instances in the list of operations, also of instances beyond the first", async () => {
+test("operators see the names of instances in the list of operations, also of instances that are not on the first page of the list", async () => {
   const { page, show } = f.ui();
   const [first, other, deleted] = [randomUUID(), randomUUID(), randomUUID()] as const;
   const operation = (id: string) => ({
@@ -72,7 +72,7 @@ test("without a NIC tag, the page of external networks names the first step", as
   expect(await page.getByRole("button", { name: "Create a NIC tag" }).count()).toBe(1);
 }, LIMIT_MS);
 
-test("the page of a gateway names its external subnet; only operators, who may read it, get a link", async () => {
+test("for operators, the page of a gateway names and links its external subnet; a tenant, who may not read it, sees its UUID", async () => {
   const site = f.site();
   okOf(await site.call("POST", "/v1/system/nic-tags", { body: { name: "uplink", mtu: 1_500 } }));
   const block = { name: "internet", nic_tag: "uplink", ipv4_block: "198.51.100.0/24" };

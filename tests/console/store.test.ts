@@ -132,7 +132,7 @@ test("refresh reads a held entry again exactly when its data reach their maximum
   expect(source.reads).toBe(2);
 });
 
-test("if a change drops an opened entry and another reader opens the key first, both readers see later changes", async () => {
+test("if a change drops an entry between its open and its hold, and another reader opens the key meanwhile, both see later changes", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const early = store.open(query);

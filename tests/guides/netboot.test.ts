@@ -1,4 +1,4 @@
-// Tests the guide to the first netboot, until the reader switches the machine on. tests/booter boots emulated machines.
+// Runs the commands of the guide to the first netboot. No machine boots here: tests/booter boots emulated machines.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";

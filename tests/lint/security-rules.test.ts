@@ -7,7 +7,7 @@ import { filesBelow, readText } from "./sources.ts";
 const FILES: Readonly<Record<string, readonly string[]>> = {
   "S-01": ["api/rights-matrix", "api/node-rights", "tenancy/rights"],
   "S-02": ["tenancy/rights"],
-  "S-03": ["setup/approval", "tenancy/users"],
+  "S-03": ["setup/approval"],
   "S-04": ["tenancy/rights"],
   "S-05": ["api/bad-input"],
   "S-06": ["security/answers", "network/route", "tenancy/hierarchy"],

@@ -68,7 +68,7 @@ describe("tenantctl", () => {
   });
 });
 
-test("instance screenshot saves the screen, even by a server that the node's agent does not poll", async () => {
+test("instance screenshot saves the screen, even if it asks a server that the node's agent does not poll", async () => {
   const file = join(f.folder, "screen.png");
   const argv = ["instance", "screenshot", "web1", "--project", f.g.project_id, "--to", file];
   const { code, out, err } = await f.tenantctl(argv);

@@ -1,5 +1,5 @@
-// Reads the arguments and environments of a process and its descendants, as other users of the machine see them. Linux
-// only.
+// Reads the arguments of a process and its descendants, which every user of the machine sees, and their environments,
+// which the same user and root see. Linux only.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export type ProcessView = { readonly pid: number; readonly argv: string; readonly environment: string };

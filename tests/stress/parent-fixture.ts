@@ -136,7 +136,10 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
   await two.db.query("insert into cn_capacity values ($1, $2, berth_now())", [node, JSON.stringify(report)]);
 }
 
-/** Returns the remaining objects by name and state, the number of other objects, and the node's use; without ids. */
+/**
+ * Returns the remaining objects of the tenant by name and state, the numbers of projects, tenants and images, the state
+ * and use of the node, and the operations. Omits ids.
+ */
 export async function leftOf(two: TwoEngines, g: ParentFixture): Promise<unknown> {
   const counts = EVERY_TABLE.map((table) =>
     `(select coalesce(json_agg(name || ' ' || state order by name), '[]') from ${table} where tenant_id = $1) as ${table}`

@@ -1,4 +1,4 @@
-// Tests users and their rights (docs/tenancy.md; docs/reliability.md S-03: no caller raises its own rights).
+// Tests users and their rights (docs/tenancy.md): no caller raises its own rights.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/contract/enums.ts";
@@ -165,7 +165,7 @@ describe("the root operator", () => {
   });
 });
 
-describe("S-03: a caller with system-operate that is not root", () => {
+describe("a caller with system-operate that is not root", () => {
   test("grants no capability that it lacks, neither to others nor to itself", async () => {
     const by = await caller({ capabilities: ["system-operate", "system-read"] });
     const other = okOf(await make());

@@ -3,9 +3,9 @@
 // inventory, and views remove them again (docs/reliability.md, S-16).
 //
 // A member is removed when a segment of its key is one of the two names. Dots and slashes separate segments. Spaces
-// around a segment and letter case are ignored, and hyphens count as underscores. Examples are "ROOT_SHADOW", "
-// rabbitmq " and "boot_params.root-shadow". The content of strings is not searched. A search would corrupt other
-// strings. A machine that sends its whole kernel command line in one string has already published it.
+// around a segment and letter case are ignored, and hyphens count as underscores. For example, "ROOT_SHADOW" and
+// "boot_params.root-shadow" are removed. Strings keep their content, because a removal of parts would corrupt other
+// strings. So a kernel command line that a machine sends as one string stays whole.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**

@@ -32,7 +32,7 @@ test("the hash in the KVM image's own row is published, not a hash of another ro
   });
 });
 
-test("in later recorded responses, 10 follows 9, build 100 follows 99, and a row without its hash is skipped", async () => {
+test("in later recorded responses, update 9.10 is newer than 9.9, build 100 is newer than build 99, and a row without its hash is skipped", async () => {
   const { builds } = await builtFrom(oracle, WIDE);
   expect(builds("9").map((build) => [build.build, build.point_release, ...artifactLines(build)])).toEqual([
     ["9.10-b100", "9.10", "kvm/x86_64/qcow2 sha256:9b007ef7"],

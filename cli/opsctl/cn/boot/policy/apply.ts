@@ -16,7 +16,8 @@ export function apply(): AnyCommand {
     .option("--if-match <version>", "fail unless the policy still has this version (opsctl cn boot policy show)")
     .addHelpText(
       "after",
-      "\nEvery field is required. TOML has no null: write a policy without an image or a network as JSON.",
+      "\nOnly rack_networks and label_arguments may be missing, and are then empty.\n" +
+        "TOML has no null: write a policy without an image or a network as JSON.",
     )
     .action(withIo(async (io, { file, ifMatch }) => {
       const body = await readDocument(io, file);
