@@ -2397,7 +2397,8 @@ begin
        group by d.u);
   end if;
 
-  -- 5. Writes, one statement per table and set of columns: new actors, changed actors, children in order, deleted actors.
+  -- 5. Writes, with a statement for each table and set of columns: new actors, changed actors, children in order,
+  -- deleted actors.
   for writes in select w.op, w.columns, k.table_name, k.key_column, k.key_type,
                        case when is_filled and w.has_tokens is not false
                          then berth_filled_entries(w.entries, choice, allocated) else w.entries end as entries
@@ -2455,7 +2456,7 @@ begin
        where choice[o.u + 1] = o.c;
   end if;
 
-  -- 6. The answer: the units that were not written as requested.
+  -- 6. The answer. It omits the units without conditions that were written as requested.
   return json_build_object('conflicts', conflicts, 'known', known, 'chosen', to_json(chosen));
 end $function$;
 
@@ -3719,8 +3720,8 @@ begin
       select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
                                                          'count', u.instances)) as them
         from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
-    -- each such disk by itself.
+    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
+    -- the instance of each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3753,9 +3754,9 @@ begin
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
-    -- each incomplete disk separately.
-    -- An instance that is being evacuated is on its new node already, but its applied_bytes are from the dead node.
+    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
+    -- the instance of each incomplete disk separately. An instance that is being evacuated is on its new node already,
+    -- but its applied_bytes are from the dead node.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3855,7 +3856,8 @@ begin
     execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);
   end loop;
-  -- No partition contains these ids. The limit keeps the statement short; the next pass deletes more.
+  -- These ids are in the default partition, which is never dropped. The limit keeps the statement short; the next pass
+  -- deletes more.
   delete from seen_other where msg_id in (
     select msg_id from seen_other s where msg_id < oldest and not exists (select from outbox o where o.id = s.msg_id)
      order by msg_id limit 20000);
@@ -4180,10 +4182,10 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If it
-  -- does not see these deliveries, it sets due_at to null. This function waits until that process has committed. Each
-  -- insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here, two transactions
-  -- that have inserted deliveries of a webhook would wait for each other.
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If
+  -- that process does not see these deliveries, it sets due_at to null. This function waits until the process has
+  -- committed. Each insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here,
+  -- two transactions that have inserted deliveries of a webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);
