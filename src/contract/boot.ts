@@ -34,7 +34,7 @@ export const Stamp = z.string().regex(
  * A kernel argument. Its characters are limited so that it is always one word of a boot script (docs/reliability.md,
  * S-22).
  */
-const KernelArgument = z.string().regex(
+export const KernelArgument = z.string().regex(
   /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
 );

@@ -37,35 +37,31 @@ test("an audit event shows its object by the kind and the end of the id, and lin
   await page.getByRole("heading", { name: "acme", exact: true, level: 1 }).waitFor();
 }, LIMIT_MS);
 
-test(
-  "operators see the names of instances in the list of operations, also of instances that are not on the first page of the list",
-  async () => {
-    const { page, show } = f.ui();
-    const [first, other, deleted] = [randomUUID(), randomUUID(), randomUUID()] as const;
-    const operation = (id: string) => ({
-      id: randomUUID(),
-      kind: "instance-create",
-      state: "succeeded",
-      references: [{ scope: "tenant", id: tenant.tenant_id }, { scope: "instance", id }],
-      stuck_reason: null,
-      error: null,
-      time_created: "2026-11-21T00:00:00Z",
-      time_done: null,
-    });
-    await page.route("**/v1/operations?*", (route) => route.fulfill({ json: [first, other, deleted].map(operation) }));
-    const items = [{ id: first, name: "web1" }];
-    await page.route("**/v1/system/instances?*", (route) => route.fulfill({ json: { items } }));
-    await page.route(`**/v1/instances/${other}`, (route) => route.fulfill({ json: { id: other, name: "web2" } }));
-    await show("/operations");
-    for (const [id, name] of [[first, "web1"], [other, "web2"], [deleted, `…${deleted.slice(-8)}`]] as const) {
-      const link = page.getByRole("link", { name: `instance ${name}`, exact: true });
-      await link.waitFor();
-      expect(await link.getAttribute("href")).toBe(`/console/instances/${id}`);
-    }
-    await page.unrouteAll();
-  },
-  LIMIT_MS,
-);
+test("the list of operations names instances for operators, also those that the first page lacks", async () => {
+  const { page, show } = f.ui();
+  const [first, other, deleted] = [randomUUID(), randomUUID(), randomUUID()] as const;
+  const operation = (id: string) => ({
+    id: randomUUID(),
+    kind: "instance-create",
+    state: "succeeded",
+    references: [{ scope: "tenant", id: tenant.tenant_id }, { scope: "instance", id }],
+    stuck_reason: null,
+    error: null,
+    time_created: "2026-11-21T00:00:00Z",
+    time_done: null,
+  });
+  await page.route("**/v1/operations?*", (route) => route.fulfill({ json: [first, other, deleted].map(operation) }));
+  const items = [{ id: first, name: "web1" }];
+  await page.route("**/v1/system/instances?*", (route) => route.fulfill({ json: { items } }));
+  await page.route(`**/v1/instances/${other}`, (route) => route.fulfill({ json: { id: other, name: "web2" } }));
+  await show("/operations");
+  for (const [id, name] of [[first, "web1"], [other, "web2"], [deleted, `…${deleted.slice(-8)}`]] as const) {
+    const link = page.getByRole("link", { name: `instance ${name}`, exact: true });
+    await link.waitFor();
+    expect(await link.getAttribute("href")).toBe(`/console/instances/${id}`);
+  }
+  await page.unrouteAll();
+}, LIMIT_MS);
 
 test("without a NIC tag, the page of external networks names the first step", async () => {
   const { page, show } = f.ui();
@@ -76,29 +72,25 @@ test("without a NIC tag, the page of external networks names the first step", as
   expect(await page.getByRole("button", { name: "Create a NIC tag" }).count()).toBe(1);
 }, LIMIT_MS);
 
-test(
-  "for operators, the page of a gateway names and links its external subnet; a tenant, who may not read it, sees its UUID",
-  async () => {
-    const site = f.site();
-    okOf(await site.call("POST", "/v1/system/nic-tags", { body: { name: "uplink", mtu: 1_500 } }));
-    const block = { name: "internet", nic_tag: "uplink", ipv4_block: "198.51.100.0/24" };
-    const { id: network_id } = okOf(await site.call("POST", "/v1/system/external-subnets", { body: block }));
-    const vpc = { name: "shop", ipv4_block: "10.0.0.0/16" };
-    const { id } = okOf(await tenant.call("POST", `/v1/vpcs${tenant.selectors}`, { body: vpc }));
-    const gateway = okOf(
-      await tenant.call("POST", `/v1/nat-gateways?vpc=${id}`, { body: { name: "out", family: "v4", network_id } }),
-    );
-    const { page, show } = f.ui();
-    const theirs = await site.open({ key: tenant.key });
-    await theirs.show(`/nat-gateways/${gateway.id}`);
-    await theirs.page.getByRole("definition").getByText(network_id, { exact: true }).waitFor();
-    await theirs.page.context().close();
-    await show(`/nat-gateways/${gateway.id}`);
-    const fact = page.getByRole("definition").filter({ hasText: "internet" });
-    await fact.getByText(block.ipv4_block, { exact: true }).waitFor();
-    await fact.getByRole("link", { name: "internet" }).click();
-    await page.getByRole("heading", { name: "External networks", level: 1 }).waitFor();
-    await page.getByRole("gridcell", { name: "internet", exact: true }).waitFor();
-  },
-  LIMIT_MS,
-);
+test("operators see the name and a link of a gateway's external subnet; a tenant sees its UUID", async () => {
+  const site = f.site();
+  okOf(await site.call("POST", "/v1/system/nic-tags", { body: { name: "uplink", mtu: 1_500 } }));
+  const block = { name: "internet", nic_tag: "uplink", ipv4_block: "198.51.100.0/24" };
+  const { id: network_id } = okOf(await site.call("POST", "/v1/system/external-subnets", { body: block }));
+  const vpc = { name: "shop", ipv4_block: "10.0.0.0/16" };
+  const { id } = okOf(await tenant.call("POST", `/v1/vpcs${tenant.selectors}`, { body: vpc }));
+  const gateway = okOf(
+    await tenant.call("POST", `/v1/nat-gateways?vpc=${id}`, { body: { name: "out", family: "v4", network_id } }),
+  );
+  const { page, show } = f.ui();
+  const theirs = await site.open({ key: tenant.key });
+  await theirs.show(`/nat-gateways/${gateway.id}`);
+  await theirs.page.getByRole("definition").getByText(network_id, { exact: true }).waitFor();
+  await theirs.page.context().close();
+  await show(`/nat-gateways/${gateway.id}`);
+  const fact = page.getByRole("definition").filter({ hasText: "internet" });
+  await fact.getByText(block.ipv4_block, { exact: true }).waitFor();
+  await fact.getByRole("link", { name: "internet" }).click();
+  await page.getByRole("heading", { name: "External networks", level: 1 }).waitFor();
+  await page.getByRole("gridcell", { name: "internet", exact: true }).waitFor();
+}, LIMIT_MS);
