@@ -2,6 +2,8 @@
 // repeated refusal only once.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
+import { signInWithKey } from "../support/browser.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
 import { useConsoleSite } from "./site.ts";
 
 /** The time limit of one test on a busy machine, in milliseconds. */
@@ -67,10 +69,11 @@ test("each part of a node's page shows its own refusal, at the first read and at
 }, LIMIT_MS);
 
 test("a part of a page whose code cannot be loaded leaves the heading and the title as they are", async () => {
-  const own = await f.site().open();
+  const own = await f.site().open({ key: null });
+  await own.page.route(/\/more-pages-[^/]*\.js$/, (route) => route.abort());
+  await signInWithKey(own, ROOT_KEY);
   await own.show(`/nodes/${node.server_uuid}`);
   await own.settled();
-  await own.page.route("**/*.js", (route) => route.abort());
   await own.page.getByRole("button", { name: "hardware" }).click();
   await own.page.getByRole("alert").getByText("This part of the page could not be loaded.").waitFor();
   expect(await own.page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["r1-u1"]);
