@@ -9,12 +9,13 @@ import type { ExternalSubnet, NetworkPool, NicTag } from "../src/contract/extern
 import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
 import type { ImageUpload } from "../src/contract/image-upload.ts";
-import type { DiskResized, Instance, Nic } from "../src/contract/instance.ts";
+import type { Disk, DiskResized, Instance, Nic } from "../src/contract/instance.ts";
 import type { PlacementGroup } from "../src/contract/placement-group.ts";
 import type { PortForward } from "../src/contract/port-forward.ts";
 import type { Webhook } from "../src/contract/webhook.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
+import type { Snapshot } from "../src/contract/snapshot.ts";
 import type { SshKey } from "../src/contract/ssh-key.ts";
 import type { Project, Quota, Silo, Tenant, TenantQuota } from "../src/contract/tenancy.ts";
 import type { ConsoleSessionView } from "./console-session/state.ts";
@@ -108,6 +109,8 @@ export type Replies = {
   readonly instance: {
     readonly update: Instance;
     readonly resize_disk: DiskResized;
+    readonly update_disk: Disk;
+    readonly update_snapshot: Snapshot;
     readonly create_nic: Nic;
     readonly update_nic: Nic;
   };

@@ -110,19 +110,20 @@ export function changeDisk(s: InstanceState, m: Change, now: Date): Out<Instance
 }
 
 /** Changes the name, the description or the labels of a disk or a snapshot. The node does not store them. */
-export function updateDisk(s: InstanceState, m: Msg<"update_disk">, now: Date): Out<InstanceState> {
-  const disk = s.disks.find(({ id, kind }) => id === m.disk_id && (kind === "snapshot") === m.is_snapshot);
+export function updateDisk(s: InstanceState, m: Msg<"update_disk" | "update_snapshot">, now: Date): Out<InstanceState> {
+  const of_snapshots = m.type === "update_snapshot";
+  const disk = s.disks.find(({ id, kind }) => id === m.disk_id && (kind === "snapshot") === of_snapshots);
   if (disk === undefined) return refuse(NOT_FOUND);
   const named = renamed(disk, m);
   if (isFault(named)) return refuse(named);
   const labels = relabeled(disk.labels, m.labels);
   if (isFault(labels)) return refuse(labels);
   const next = { ...named, labels };
-  const view = m.is_snapshot ? snapshotView : diskView;
+  const view = of_snapshots ? snapshotView : diskView;
   return go(
     { ...s, updated_at: now },
     upsert("disk", ["id"], next),
-    noted(s, m.is_snapshot ? "snapshot_update" : "disk_update", { disk_id: disk.id, name: next.name, labels }),
+    noted(s, of_snapshots ? "snapshot_update" : "disk_update", { disk_id: disk.id, name: next.name, labels }),
     reply(view({ ...next, created_at: new Date(next.created_at) })),
   );
 }

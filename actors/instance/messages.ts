@@ -243,9 +243,8 @@ export type InstanceMessage =
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
   /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present value. */
   | ({
-    readonly type: "update_disk";
+    readonly type: "update_disk" | "update_snapshot";
     readonly disk_id: string;
-    readonly is_snapshot: boolean;
     readonly labels: LabelsPatch | null;
   } & Renaming)
   /** Changes a NIC. A list replaces the present one. Null keeps the present values. */

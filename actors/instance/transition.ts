@@ -76,6 +76,7 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
   disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
   update_disk: { absent: "missing", ...everywhere(updateDisk) },
+  update_snapshot: { absent: "missing", ...everywhere(updateDisk) },
   create_nic: { absent: "missing", ...everywhere(notStopped), stopped: createNic },
   update_nic: { absent: "missing", ...everywhere(updateNic) },
   delete_nic: { absent: "missing", ...everywhere(notStopped), stopped: deleteNic },

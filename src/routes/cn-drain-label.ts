@@ -7,6 +7,7 @@ import { LabelDrainBody, LabelDrainStarted } from "../contract/label-drain.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { labelDrainPlan, labelText } from "../services/label-drains.ts";
+import { startSaga } from "../services/saga-start.ts";
 import { answers, jsonBody, refuses, rights } from "./answer.ts";
 import type { App, Operates, RouteDeps } from "./deps.ts";
 
@@ -56,14 +57,13 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
       max_unavailable,
       nodes: nodes.map(({ server_uuid, hostname, operation_id }) => ({ server_uuid, hostname, operation_id })),
     };
-    const outcome = await deps.send(c, { kind: "saga", id }, {
-      type: "start",
+    const outcome = await startSaga(c, deps, {
       id,
       saga: CN_DRAIN_LABEL.saga,
       params,
       references: nodes.map(({ server_uuid }) => ({ scope: "cn", id: server_uuid })),
       reply: { ...plan, nodes, operation_id: id } satisfies LabelDrainStarted,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as LabelDrainStarted, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }

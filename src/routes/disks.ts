@@ -1,6 +1,7 @@
 // Defines the routes for instances' disks (docs/instances.md, "Disks").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
+import type { Outcome } from "../../actors/engine/types.ts";
 import { findDisk, listDisks, listProjectDisks } from "../../actors/instance/reads.ts";
 import { atRow, ofDisks } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
@@ -12,7 +13,7 @@ import { LabeledPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
+import type { App, Ctx, ReplyOf, RouteDeps, Writes } from "./deps.ts";
 
 type Deps = Writes & Pick<RouteDeps, "mint" | "settings">;
 
@@ -78,9 +79,9 @@ export function diskRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { disk_id } = c.req.valid("param");
-    const changed = { disk_id, is_snapshot: false, patch: c.req.valid("json") };
+    const changed = { type: "update_disk", disk_id, patch: c.req.valid("json") } as const;
     const outcome = await updateDisk(c, deps, await findDisk(deps.kysely, disk_id), changed);
-    return outcome.ok ? c.json(outcome.reply as Disk, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const resizeRoute = createRoute({
@@ -118,20 +119,21 @@ export function diskRoutes(app: App, deps: Deps): void {
   });
 }
 
-type Changed = { readonly disk_id: string; readonly is_snapshot: boolean; readonly patch: LabeledPatch };
+type Update = "update_disk" | "update_snapshot";
+type Changed<T extends Update> = { readonly type: T; readonly disk_id: string; readonly patch: LabeledPatch };
 
 /** Sends the body of a PATCH to the instance of a disk or a snapshot. */
-export async function updateDisk(
+export async function updateDisk<T extends Update>(
   c: Ctx,
   deps: Pick<Deps, "idempotency" | "send">,
   found: Pick<Disk, "instance_id"> | undefined,
-  { patch, ...changed }: Changed,
-) {
+  { patch, ...changed }: Changed<T>,
+): Promise<Outcome<ReplyOf<"instance", T>>> {
   const idempotency = await deps.idempotency(c);
   if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
   // A repeated request gets the answer of the first request, even after its disk was deleted.
   if (found === undefined && !idempotency.repeated) return { ok: false, fault: NOT_FOUND } as const;
   const { name = null, description = null, labels = null } = patch;
   const to = { kind: "instance" as const, id: found?.instance_id ?? changed.disk_id };
-  return await deps.send(c, to, { type: "update_disk", ...changed, name, description, labels }, idempotency);
+  return await deps.send(c, to, { ...changed, name, description, labels }, idempotency);
 }

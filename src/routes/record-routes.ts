@@ -76,7 +76,7 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
       ...of.has_labels && { labels: labels ?? null },
     } as const;
     const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, message);
-    return outcome.ok ? c.json(outcome.reply as object, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }
 

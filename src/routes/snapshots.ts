@@ -76,9 +76,9 @@ export function snapshotRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { snapshot_id: disk_id } = c.req.valid("param");
-    const changed = { disk_id, is_snapshot: true, patch: c.req.valid("json") };
+    const changed = { type: "update_snapshot", disk_id, patch: c.req.valid("json") } as const;
     const outcome = await updateDisk(c, deps, await findSnapshot(deps.kysely, disk_id), changed);
-    return outcome.ok ? c.json(outcome.reply as Snapshot, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const createSnapshotRoute = createRoute({
