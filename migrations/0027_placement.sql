@@ -73,7 +73,7 @@ begin
 
   if wanted.cpu_units > 0 then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
-    -- Document 4, 9.1: live for placement.
+    -- Placement requires a heartbeat in the last 60 seconds.
     if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
       return 'it was not seen lately';
     end if;
@@ -86,7 +86,7 @@ begin
   end if;
 
   if node.report is null then return 'it has not reported its capacity'; end if;
-  -- Document 4, 4.2: 4.0, 1.0 and 1.0 unless the node has its own.
+  -- The default overprovisioning factors are 4.0 for CPU, 1.0 for RAM and 1.0 for disks.
   room := (node.report->>'cpu_threads_logical')::double precision * 100 * coalesce(node.overprovision_cpu, 4)
           - used.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
