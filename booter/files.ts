@@ -119,7 +119,7 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
       key = await image_key();
     } catch (error) {
       // Stores the empty mark, which no image has, so the next scan verifies the image again. The image's own mark does
-      // not depend on the key, so with this mark the scan would not notice a new key.
+      // not depend on the key. With the image's own mark, the scan would not notice a new key.
       return refusal("", error);
     }
     try {

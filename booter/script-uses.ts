@@ -18,7 +18,10 @@ export type ScriptUses = {
   isUsed(ticket: Ticket): boolean;
   /** Marks the script as used. Returns null if it is already used or being served. */
   use(ticket: Ticket): Promise<ScriptUse | null>;
-  /** Called when the machine sends a new DISCOVER, which may have an earlier xid. Its script counts as unused. */
+  /**
+   * Called when the machine sends a new DISCOVER. If the xid was used before, the script of this xid counts as unused
+   * again.
+   */
   renewed(mac: string, xid: number): void;
 };
 
@@ -35,8 +38,8 @@ export async function openScriptUses(
   name = "used-scripts",
 ): Promise<ScriptUses> {
   const path = join(state_dir, name);
-  // The keys contain the xid: after a restart the booter does not know a machine's last DISCOVER, so an earlier script
-  // of the machine must still count as used.
+  // A key is a MAC address and an xid, so that each script of a machine has an entry. After a restart, the booter does
+  // not know which script belongs to the machine's last DISCOVER, so every used script must still count as used.
   const used = new Map<string, Use>();
   for (const line of (await readOwn(path) ?? "").split("\n")) {
     const [, mac = "", xid = "", until_ms] = LINE.exec(line) ?? [];

@@ -67,7 +67,7 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 
 /**
  * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
- * booter that sent the script may never return. So no other report would end the run before its deadline. The run's
+ * booter that sent the script may never return. Without this rule, the run would end only at its deadline. The run's
  * epoch becomes invalid too, so later reports of the first booter are refused. A run whose bundle was not fetched
  * continues, because no script of the run has begun. The run ends only if the machine has logged in to the broker with
  * the MAC of one of its known network ports. Otherwise anybody who knows a UUID could end a run.
@@ -99,8 +99,8 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 }
 
 /**
- * An anonymous registration must not block the netboot of a machine. So if only such a registration created the record,
- * the announce turns it into the record of a new machine. The claims of the record stay pending.
+ * An anonymous registration must not block the netboot of a machine. So an announce turns a record that an anonymous
+ * registration created into the record of a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);

@@ -1,11 +1,11 @@
 // The handover of a live setup run to another booter (docs/booting.md, "A setup whose booter ends"). Before a booter
-// sends the setup script, it stores the SHA-256 of the script's token and the machine's port and address. If the booter
-// stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts calls only from the
-// stored address.
+// sends the setup script, it stores the machine's port and address, and the SHA-256 of the script's token. If the
+// booter stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts calls only from
+// the stored address.
 //
 // At most one script of a run may change the machine. So a booter may replace the script only until the machine has the
-// values of the run. The server assumes that the machine has the values after its first report, and after another
-// booter got the bundle.
+// values of the run. The server assumes that the machine has these values when the machine has sent its first report,
+// or when another booter has got the bundle.
 import { conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { SetupDelivery } from "../../src/contract/setup.ts";

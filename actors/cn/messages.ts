@@ -42,8 +42,8 @@ export type CnMessage =
     readonly type: "approve";
     readonly claim_code: string;
     /**
-     * The claim with this code, as read before the commit. Any change to a claim gives it a new code, so a stale read
-     * cannot be approved.
+     * The claim with this code, as read before the commit. Any change to a claim gives it a new code, so a claim that
+     * changed after the read cannot be approved.
      */
     readonly claim: Identified & Ticket & { readonly id: string };
     readonly key: NewNodeKey;

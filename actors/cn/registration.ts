@@ -15,7 +15,7 @@ import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
 import { reportedUnderlay, underlayMoved } from "./underlay.ts";
 import { registrationReply } from "./view.ts";
 
-/** The budget row of the auto-approve window. */
+/** The name of the budget row that counts the approvals left in the auto-approve window. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
 /**

@@ -22,8 +22,8 @@ type Answering = { readonly boxes: Mailboxes; readonly onCommit: ((committed: Co
 /** Returns the function that answers the messages of a commit call, unit by unit. */
 export function createAnswers({ boxes, onCommit }: Answering) {
   return function settle(written: Written): void {
-    // Each unit of a chain builds on the rows of the unit before it. If that unit was not written with its first
-    // choice, the units after it must conflict. Their conflicts do not count as attempts.
+    // Each unit of a chain builds on the rows of the unit before it. If a unit was not written, or was written with an
+    // alternative, the units after it in the chain conflict. Their conflicts do not count as attempts.
     const broken = new Set<Mailbox>();
     for (const [item, result] of written) {
       if (result.status === "conflict" && broken.has(item.box)) continue;

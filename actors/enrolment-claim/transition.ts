@@ -25,7 +25,7 @@ export const CLAIM_CODE_TAKEN = fault("conflict", "the claim code is in use", { 
 /** Internal refusal: the claim with this token has ended. The route creates a new claim. */
 export const CLAIM_ENDED = fault("conflict", "the claim has ended");
 
-/** The 429 for each limit. The route adds the time until the next of the counted claims expires. */
+/** The 429 for each limit. The route adds the time until the first of the counted claims expires. */
 export const CLAIMS_FULL = {
   node: full(`this server_uuid has ${CLAIMS_PER_NODE_MAX} claims that wait for approval`),
   source: full(`this source address has ${CLAIMS_PER_SOURCE_MAX} claims that wait for approval`),

@@ -122,7 +122,7 @@ const NOT_LIVE = conflict("the node is not live");
 
 /**
  * Without this guard, two nodes could answer for the address. The guard ignores nodes that are not live, so an address
- * can be moved away from a dead node. The guard also refuses while the same node still releases the address from the
+ * can be moved away from a dead node. The guard also refuses while the new node still releases the address from the
  * same NIC.
  */
 function released(s: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {

@@ -44,8 +44,8 @@ export function detached(s: Detaching, { operation_id }: Msg<"detached">, now: D
 }
 
 /**
- * The node that released the address binds it again. If the instance of the old binding is deleted, there is nothing to
- * bind.
+ * Enqueues the job with which the node that released the address binds it again. If the instance of the old binding is
+ * deleted, enqueues no job.
  */
 export function reclaim(s: Busy, m: Msg<"reclaim">): Out<FloatingIpState> {
   const { operation_id, told_as, waits } = m;

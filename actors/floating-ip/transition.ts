@@ -73,7 +73,7 @@ function withdraw(s: Detached, { operation_id }: Msg<"withdraw">): Out<FloatingI
   return giveBack(s, { operation_id });
 }
 
-/** Refuses a delete: the floating IP is bound or, if it is not bound, an operation is in progress. */
+/** Refuses a delete, because the floating IP is bound or an operation on it is in progress. */
 function inUse(s: Exclude<FloatingIpState, Detached>): Out<FloatingIpState> {
   if (bindingOf(s) !== null) return refuse(conflict(`floating ip ${s.id} is currently attached; detach first`));
   return refuse(operationRuns(s as Busy));

@@ -103,7 +103,8 @@ export function release(s: InstanceState, { operation_id }: Msg<"release">): Out
 }
 
 /**
- * `forced` is the id of an operation that does not wait for the node. Null means that the node has detached all
+ * Returns the parts that release everything that the record holds. For a forced delete, `forced` is the id of its
+ * operation, which does not wait for the node. Otherwise `forced` is null, and the node has already detached all
  * floating IPs.
  */
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {

@@ -53,7 +53,7 @@ function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
 
 /**
  * A node, and the owner of an instance that comes to the node. The owner is null if the instance is on the node
- * already. If that instance gets more vCPUs, `cpu` is their number afterwards.
+ * already. If this instance gets more vCPUs, `cpu` is its new number of vCPUs.
  */
 export type Host =
   & { readonly server_uuid: string }

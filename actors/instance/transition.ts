@@ -1,5 +1,5 @@
-// The states of an instance (docs/instances.md, "States"). At most one operation that changes the state is in flight.
-// The cells are in the other files of this folder.
+// The states of an instance (docs/instances.md, "States"). At most one operation at a time changes the state of an
+// instance. The cells are in the other files of this folder.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";

@@ -102,9 +102,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   /**
    * Stores the saga's current step in the commit of `parts`. If the step has `follows` set, the same commit also runs
-   * the step. Two kinds of steps run only at the next tick. A step with a condition can be refused: this must unwind
-   * the saga, but must not refuse `parts`. The end of a `wait` step may have arrived early, and only the tick checks
-   * this.
+   * the step. Two kinds of steps always wait for the next tick. A step with a condition waits, because its refusal must
+   * unwind the saga and must not refuse `parts`. A `wait` step waits, because only the tick checks whether the end of
+   * the wait has already arrived.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

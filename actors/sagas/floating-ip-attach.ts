@@ -24,8 +24,8 @@ export const floatingIpAttach = saga<FloatingIpAttachParams>(FLOATING_IP_ATTACH.
     do: ({ params: { bound, to, limit_ms } }) =>
       to === null ? write<unknown>(null) : job<unknown>({ ...claimOrder(bound, to), limit_ms }),
     // If the floating IP was detached, the network documents of the new node have the address until the first step is
-    // undone. So the undo of the first step enqueues the release. A release from this step could end before the node
-    // gets a document that has the address.
+    // undone. So the undo of the first step enqueues the release. If this step enqueued it, the node could release the
+    // address first and then get a document that still has the address.
     undo: ({ params: { bound, to, held }, saga_id: operation_id }) =>
       to === null || held === null
         ? write(null)

@@ -86,7 +86,8 @@ function withPassword(s: Live, password_hash: string, action: AuditAction): Out<
 
 function grant(s: Live, { capability, by }: Msg<"grant">): Out<UserState> {
   if (s.is_root) return refuse(ROOT_IS_ROOT);
-  // silo-admin administers the silo of the user's tenant, so a caller may grant it only in its own tenant.
+  // silo-admin administers the silo of the user's tenant, so a caller may grant it only to users of the caller's
+  // tenant.
   const tenant_id = capability === "silo-admin" ? s.tenant_id : null;
   if (exceeds({ capabilities: [capability], tenant_id }, by)) return refuse(BEYOND_CALLER);
   return changed(s, [...s.capabilities.filter((each) => each !== capability), capability], { granted: capability });

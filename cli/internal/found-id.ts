@@ -1,4 +1,4 @@
-// Finds a record without a name by the prefix of its id that a table on a terminal shows.
+// Finds a record that has no name by a prefix of its id. A table on a terminal shows only such a prefix.
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { SearchHit } from "../../src/contract/search.ts";
 import { usageFailure } from "./failure.ts";
