@@ -17,8 +17,8 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
 }
 
 /**
- * Returns the origins of the other booters that this machine can reach. If a peer is in one of this booter's networks,
- * it counts as reachable only for machines that use this booter's address in that network.
+ * Returns the origins of the other booters that this machine can reach. A peer in one of this booter's networks counts
+ * as reachable only for machines that use this booter's address in that network.
  */
 export function peersFor({ segment, ur }: Pick<BooterConfig, "segment" | "ur">, address: string): readonly string[] {
   const server = serverFor({ segment }, address);

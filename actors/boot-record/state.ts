@@ -26,8 +26,8 @@ export type BootRecordState =
   | (RecordBase & Addressed & {
     readonly state: "enrolling";
     /**
-     * The server_uuid of the node in the earlier enrolment. The record keeps it, so the port still belongs to that
-     * node, even if the node no longer reports the port.
+     * The node of the record's last enrolment, or null. So the port still belongs to this node, even if the node no
+     * longer reports the port.
      */
     readonly server_uuid: string | null;
     readonly assigned_pi: string | null;

@@ -138,9 +138,9 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether the announce comes from another machine with the node's UUID. That is so if the machine logged in to
- * the broker with an unknown MAC, or if its announce lists ports but no known port. While no port of the node is known,
- * returns false. The login counts because a machine can forge its inventory, but not its login.
+ * Returns whether the announce comes from another machine with the node's UUID: the machine logged in to the broker
+ * with an unknown MAC, or its announce lists ports but no known port. While no port of the node is known, returns
+ * false. The login counts because a machine can forge its inventory, but not its login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   const known = knownPorts(s);

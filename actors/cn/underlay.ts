@@ -1,7 +1,7 @@
 // A node's address and MTU on the underlay, the network that carries the packets of VPCs. Values that an operator set
 // have priority over values that the node reports. If no address was set or reported, other nodes send to the node's
-// admin_ip. Two nodes that are not pending cannot have the same set or reported address (docs/networking.md, "The
-// underlay").
+// admin_ip. Two nodes that are not pending cannot have the same address, whether an operator set it or the node
+// reported it (docs/networking.md, "The underlay").
 import { audit, effect, go } from "../engine/effects.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";

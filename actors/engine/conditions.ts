@@ -139,10 +139,10 @@ export const GUARDS = {
     "no block overlaps an external subnet, and a block overlaps a fixed pool only if it is the pool's whole block",
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>(
-    "nothing uses the external subnet, and no node can still answer for an address as in external_subnet_is_off_nodes",
+    "nothing uses the external subnet, and the guard external_subnet_is_off_nodes holds",
   ),
   external_subnet_is_off_nodes: define<{ readonly id: Uuid }>(
-    "no node can still answer for an address of the external subnet's own pools that a deleted NAT gateway had",
+    "no node can still answer for an address that a deleted NAT gateway had from the external subnet's own pools",
   ),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),
   cn_may_host_gateway: define<

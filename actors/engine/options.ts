@@ -21,7 +21,7 @@ export type EngineLimits = MailboxLimits & {
   /** The number of lost races and failed calls after which the engine takes the actor's lock. */
   readonly races_max: number;
   /**
-   * After this many lost races and failed calls, the next failed call of the message is not repeated, and the sender
+   * If a message had more lost races and failed calls than this number, a failed call is not repeated, and the sender
    * gets the error.
    */
   readonly failures_max: number;

@@ -13,8 +13,9 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key, which is an actor or a named lock. The present holders share the key in this mode. `wave` is
- * their last wave. `before` is the last wave of the holders before them, or -1.
+ * The use of one key, which is an actor or a named lock. `mode` is the mode in which the latest holders of the key can
+ * share a wave. `wave` is their last wave. `before` is the last wave of the earlier holders, with which they cannot
+ * share a wave, or -1.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 

@@ -38,8 +38,8 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 
 /**
  * Returns the instance's state according to a report, or undefined if the report does not change the state. Only an
- * operation provisions a running or stopped VM. While no operation is in flight, a report that the VM is provisioning
- * was made before the last operation ended, and is ignored.
+ * operation provisions a running or stopped VM. If no operation is in flight, a report that the VM is provisioning is
+ * ignored: the node made the report before the last operation ended.
  */
 function meaning(s: InstanceState, vm_state: string): Name | undefined {
   const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;

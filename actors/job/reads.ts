@@ -62,7 +62,10 @@ export type NodeWork = {
   readonly claimed: readonly string[];
 };
 
-/** Finds the state of all these nodes in one statement, because most nodes that ask have no work. */
+/**
+ * Finds the state of all these nodes in one statement. Most nodes that ask have no work, so they need no other
+ * statement.
+ */
 export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<Map<string, NodeWork>> {
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,

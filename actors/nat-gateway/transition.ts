@@ -153,10 +153,10 @@ function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGateway
 }
 
 /**
- * Releases the address at once if no node can still run the gateway. If its last node may still run it, reserves the
- * address until the node has stopped it (src/db/resting-addresses.ts). Without the reservation, this node could answer
- * for an address that belongs to another object. The create of a route to the gateway takes the VPC's lock shared, so
- * the guard under the exclusive lock sees every route.
+ * Releases the address at once if no node can still run the gateway. Otherwise reserves the address until the gateway's
+ * last node has stopped the gateway (src/db/resting-addresses.ts). Without the reservation, this node could answer for
+ * an address that belongs to another object. The create of a route to the gateway takes the VPC's lock shared, so the
+ * guard under the exclusive lock sees every route.
  */
 function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] {
   const { id, vpc_id, family, public_address, pool_id } = s;

@@ -207,7 +207,7 @@ export async function findApplied(
 
 type Realizable = { readonly realized: Realized | null };
 
-/** Returns how much of the VPC's state is in effect for one view. */
+/** Returns the `realized` of one view, from the `realized` of its VPC. */
 type Narrow<V> = (view: V, realized: Realized) => Realized;
 
 /** Adds to each view of a list how much of its VPC the nodes have applied. */

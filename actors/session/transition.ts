@@ -44,8 +44,8 @@ export type SessionMessage =
   | { readonly type: "tick" };
 
 /**
- * A session of the web console ends after `idle_s` seconds without a request, and at most `lifetime_s` seconds after
- * the login.
+ * A session of the web console ends after `idle_s` seconds without a request, and at the latest `lifetime_s` seconds
+ * after the login.
  */
 export type WebSessionLimits = { readonly idle_s: number; readonly lifetime_s: number };
 
@@ -138,12 +138,14 @@ function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<Session
   return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
 }
 
-/** Returns the end of a web console's session: `idle_s` after its last use, at most `lifetime_s` after the login. */
+/**
+ * Returns the end of a web console's session: `idle_s` after its last use, at the latest `lifetime_s` after the login.
+ */
 function webExpiry(now: Date, created_at: Date, { idle_s, lifetime_s }: WebSessionLimits): Date {
   return new Date(Math.min(later(now, idle_s).getTime(), later(created_at, lifetime_s).getTime()));
 }
 
-/** Returns when any other session ends: a day after the last refresh, at most `lifetime_s` after the login. */
+/** Returns the end of any other session: a day after the last refresh, at the latest `lifetime_s` after the login. */
 function expiry(now: Date, created_at: Date, lifetime_s: number): Date {
   return new Date(Math.min(later(now, REFRESH_TOKEN_TTL_S).getTime(), later(created_at, lifetime_s).getTime()));
 }

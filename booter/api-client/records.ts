@@ -108,7 +108,9 @@ export function openRecords(options: RecordsOptions): Records {
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
 
-  /** Returns a listed record with the cached password hash if both belong to the same node: lists contain no hash. */
+  /**
+   * Returns a record from a list, which contains no password hash. Adds the cached hash if it belongs to the same node.
+   */
   function withKnownSecret(facts: BootFacts): BootFacts {
     const before = known.get(facts.mac)?.facts;
     if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;

@@ -1,7 +1,6 @@
 // Stores an unfinished download in a folder `.NAME.PID.part` beside the future file, with the bytes so far and their
 // identity. If the process PID has ended, another process may take over the folder by a rename to its own process id.
-// Only one rename succeeds. So no other process writes to the bytes that are checked and then renamed to the final
-// name.
+// Only one rename succeeds. So only one process writes to the file that is checked and then gets the final name.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

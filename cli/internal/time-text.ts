@@ -29,7 +29,8 @@ export function secondsOf(min_s: number): (text: string) => number {
 }
 
 /**
- * Returns the time, or its age in milliseconds. Throws a usage Failure that names the option if the text is neither.
+ * Returns the text of a time unchanged, and an age in milliseconds. Throws a usage Failure that names the option if the
+ * text is neither.
  */
 export function timeOf(flag: string, text: string | undefined): string | number | undefined {
   if (text === undefined || (RFC_3339.test(text) && !Number.isNaN(Date.parse(text)))) return text;

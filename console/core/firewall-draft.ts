@@ -85,9 +85,9 @@ function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): 
 /**
  * Returns the body of the PUT. `rules` are the rules from the start of the edit, and `now` are the server's rules.
  * Fields that the table does not show have their values from the start of the edit. Source ports and the ICMP type are
- * null if the new protocol has none. The server checks the body. If a rule in the body has no labels, it gets the
- * labels of the server's rule with the same name. So the body contains the labels of a renamed rule. The labels come
- * from `now`, because they can change during the edit.
+ * null if the new protocol has none. The server checks the body. If a rule in the body has no labels, the server keeps
+ * the labels of its own rule with the same name. A renamed rule has a new name, so the body contains its labels. They
+ * come from `now`, because labels can change during the edit.
  */
 export function bodyOf(rules: readonly FirewallRule[], now: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {

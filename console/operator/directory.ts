@@ -51,8 +51,8 @@ export function membersQuery(tenant: string, word = ""): Query<Members> {
 }
 
 /**
- * The first users of the site. The audit pages use only their names, so they read the users less often than other pages
- * do.
+ * The first users of the site. The audit pages need only the names of the users, so this query is read again less often
+ * than `usersQuery`.
  */
 const firstUsers: Query<User[]> = { ...usersQuery(), key: "first users", fresh_ms: FRESH_MS };
 

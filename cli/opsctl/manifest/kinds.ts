@@ -13,8 +13,8 @@ const required = <const F extends object>(field: F) => ({ ...field, required: tr
 
 /**
  * Returns the field with the start of the range as the server stores it. The first address after the network address is
- * never allocated. If this address is given as the start, the server stores the next one. Returns no field without a
- * start or a block.
+ * never allocated. If this address is given as the start, the server stores the next one. Returns no field if the
+ * manifest has no start or no block.
  */
 function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"] {
   const field = `provision_start_ip${family}`;

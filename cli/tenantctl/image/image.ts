@@ -11,9 +11,9 @@ import { projectScope } from "../scope.ts";
 export const PATH = "/v1/images";
 
 /**
- * Lists the images that the caller can use. Without --project this includes the images of the tenant's only project. If
- * the tenant and the project are known, one request returns all these images. Otherwise joins up to three lists: the
- * public images, then the images of the silo and of the tenant if they are known.
+ * Lists the images that the caller can use. Without --project, also lists the images of the tenant's project if the
+ * tenant has only one. If the tenant and the project are known, one request returns all these images. Otherwise joins
+ * up to three lists: the public images, then the images of the silo and of the tenant if they are known.
  */
 export async function visibleImages(io: TenantIo, label?: string): Promise<Image[]> {
   const levels = await imageLevels(io);

@@ -30,8 +30,8 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
 }
 
 /**
- * Ends the session at the server. If the request fails, deletes the saved login. Then throws the failure, but not if
- * the session had already ended.
+ * Ends the session at the server. If the request fails, deletes the saved login, and throws the failure unless the
+ * session had already ended.
  */
 async function endSession(io: Io, profile: string, session: Session): Promise<void> {
   const { endpoint } = session;
