@@ -12,9 +12,9 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
 }
 
 /**
- * Returns the sessions of a user that a login must end, oldest first. After the login, the user has at most `keep`
- * sessions of the login's key, or at most `keep` sessions without a key. Returns at most `rows` sessions, because one
- * commit writes them together with the login.
+ * Returns the sessions of a user that a login must end, oldest first. Counts only sessions with the key of the login,
+ * or without a key if the login has none. Of these sessions and the new one, leaves the newest `keep`. Returns at most
+ * `rows` sessions, because one commit writes them together with the login.
  */
 export async function findDisplaced(
   db: Kysely<Database>,
