@@ -2648,9 +2648,10 @@ CREATE OR REPLACE FUNCTION public.effect_webhook_queued(args jsonb)
 AS $function$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;
-  update webhook_queue set due_at = berth_now()
-   where webhook_id = (args->>'webhook_id')::uuid
-     and (due_at is null or claim is null and coalesce((args->>'ends_pause')::boolean, false));
+  update webhook_queue
+     set due_at = case when due_at is null or claim is null then berth_now() else due_at end,
+         paused_until = case when coalesce((args->>'ends_pause')::boolean, false) then null else paused_until end
+   where webhook_id = (args->>'webhook_id')::uuid;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.effect_webhook_redelivered(args jsonb)
@@ -2661,7 +2662,8 @@ begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;
   update webhook_delivery set state = 'pending', attempts = 0, ended_at = null, begun_at = berth_now()
    where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid;
-  update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and claim is null;
+  update webhook_queue set due_at = berth_now(), paused_until = null
+   where webhook_id = (args->>'webhook_id')::uuid and claim is null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_boot_policy_is(args jsonb)
@@ -4119,6 +4121,14 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_due(of_webhook uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$
+  select q.paused_until from webhook_queue q join webhook w on w.id = q.webhook_id
+   where q.webhook_id = of_webhook and w.enabled and q.paused_until > berth_now()
+     and exists (select from webhook_delivery d where d.webhook_id = w.id and d.state = 'pending') $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_follow(events_max integer, pending_max integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -4198,9 +4208,18 @@ CREATE OR REPLACE FUNCTION public.webhook_next(of_webhook uuid, of_claim uuid)
  LANGUAGE sql
 AS $function$
   select w.id, of_claim, w.tenant_id, w.url, w.sealed_secret, d.id, d.type, d.event, d.attempts
-    from webhook w,
-         lateral (select * from webhook_delivery d where d.webhook_id = w.id and d.state = 'pending'
-                   order by d.number limit 1) d
+    from webhook w
+    join webhook_queue q on q.webhook_id = w.id
+    cross join lateral (
+      (select 1 as place, e.* from webhook_delivery e
+        where e.webhook_id = w.id and e.state = 'pending' and e.type <> 'webhook_test'
+          and (q.paused_until is null or q.paused_until <= berth_now())
+        order by e.number limit 1)
+      union all
+      (select 2, t.* from webhook_delivery t
+        where t.webhook_id = w.id and t.state = 'pending' and t.type = 'webhook_test'
+        order by t.number limit 1)
+      order by place limit 1) d
    where w.id = of_webhook and w.enabled $function$;
 
 CREATE OR REPLACE FUNCTION public.webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status integer, reason text, pause_s double precision, retry_s double precision, lease_s double precision, continues boolean)
@@ -4208,28 +4227,29 @@ CREATE OR REPLACE FUNCTION public.webhook_record(of_webhook uuid, of_claim uuid,
  LANGUAGE plpgsql
 AS $function$
 declare
-  pass_at constant timestamptz := berth_now();
-  ended   text;
-  found_  record;
+  pass_at  constant timestamptz := berth_now();
+  began_by constant timestamptz := pass_at - make_interval(secs => retry_s);
+  sent     record;
+  found_   record;
 begin
   perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for no key update;
   if not found then return; end if;
   update webhook_delivery
      set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,
          state = case when reason is null then 'delivered'
-                      when begun_at + make_interval(secs => retry_s) <= pass_at then 'dead' else state end,
-         ended_at = case when reason is null or begun_at + make_interval(secs => retry_s) <= pass_at then pass_at end
+                      when type = 'webhook_test' or begun_at <= began_by then 'dead' else state end,
+         ended_at = case when reason is null or type = 'webhook_test' or begun_at <= began_by then pass_at end
    where id = of_delivery and state = 'pending'
-  returning state into ended;
-  if ended = 'pending' then
-    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
-    return;
+  returning type, state into sent;
+  if sent.type <> 'webhook_test' then
+    update webhook_queue
+       set paused_until = case when sent.state <> 'delivered' then pass_at + make_interval(secs => pause_s) end
+     where webhook_id = of_webhook;
   end if;
   select * into found_ from webhook_next(of_webhook, of_claim);
   if not found then
-    update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
-  elsif ended = 'dead' then
-    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
+    update webhook_queue set claim = null, (due_at, paused_until) = (select d, d from webhook_due(of_webhook) d)
+     where webhook_id = of_webhook;
   elsif continues then
     update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
     return next found_;
@@ -4262,7 +4282,9 @@ begin
        where webhook_id = taken.webhook_id;
       return next found_;
     else
-      update webhook_queue set claim = null, due_at = null where webhook_id = taken.webhook_id;
+      update webhook_queue
+         set claim = null, (due_at, paused_until) = (select d, d from webhook_due(taken.webhook_id) d)
+       where webhook_id = taken.webhook_id;
     end if;
   end loop;
 end $function$;
@@ -6014,6 +6036,7 @@ create table webhook_queue (
   claim uuid,
   enabled boolean default true not null,
   waiting bigint default 0 not null,
+  paused_until timestamp with time zone,
   constraint webhook_queue_pkey PRIMARY KEY (webhook_id)
 ) with (fillfactor=50);
 
@@ -6248,6 +6271,7 @@ CREATE INDEX webhook_delivery_ended ON public.webhook_delivery USING btree (ende
 CREATE INDEX webhook_delivery_in_state ON public.webhook_delivery USING btree (webhook_id, state, number) WHERE (state <> 'pending'::text);
 CREATE INDEX webhook_delivery_of_webhook ON public.webhook_delivery USING btree (webhook_id, number);
 CREATE INDEX webhook_delivery_pending ON public.webhook_delivery USING btree (webhook_id, number) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_test ON public.webhook_delivery USING btree (webhook_id, number) WHERE ((state = 'pending'::text) AND (type = 'webhook_test'::text));
 CREATE INDEX webhook_queue_due ON public.webhook_queue USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.disk FOR EACH ROW WHEN ((old.size_bytes <> new.size_bytes)) EXECUTE FUNCTION usage_follow();
@@ -6856,6 +6880,7 @@ grant execute on function usage_close_slice(double precision,integer) to berth_a
 grant execute on function usage_follow() to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
 grant execute on function webhook_count() to berth_app;
+grant execute on function webhook_due(uuid) to berth_app;
 grant execute on function webhook_follow(integer,integer) to berth_app;
 grant execute on function webhook_next(uuid,uuid) to berth_app;
 grant execute on function webhook_record(uuid,uuid,uuid,integer,text,double precision,double precision,double precision,boolean) to berth_app;

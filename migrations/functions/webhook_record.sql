@@ -2,34 +2,36 @@
 -- the next delivery of the webhook, and the process then holds the webhook for `lease_s` seconds. Otherwise, or if the
 -- process no longer holds the webhook, returns no row. `reason` is null after a success. A delivery that failed is
 -- repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began. After a dead
--- delivery, the next one also waits for `pause_s` seconds.
+-- delivery, the next one also waits for `pause_s` seconds. A test event that failed is dead at once, because it is sent
+-- once. It begins no pause and ends none.
 create or replace function webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status int, reason text,
                                           pause_s double precision, retry_s double precision, lease_s double precision,
                                           continues boolean)
 returns setof record language plpgsql volatile as $$
 declare
-  pass_at constant timestamptz := berth_now();
-  ended   text;
-  found_  record;
+  pass_at  constant timestamptz := berth_now();
+  began_by constant timestamptz := pass_at - make_interval(secs => retry_s);
+  sent     record;
+  found_   record;
 begin
   perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for no key update;
   if not found then return; end if;
   update webhook_delivery
      set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,
          state = case when reason is null then 'delivered'
-                      when begun_at + make_interval(secs => retry_s) <= pass_at then 'dead' else state end,
-         ended_at = case when reason is null or begun_at + make_interval(secs => retry_s) <= pass_at then pass_at end
+                      when type = 'webhook_test' or begun_at <= began_by then 'dead' else state end,
+         ended_at = case when reason is null or type = 'webhook_test' or begun_at <= began_by then pass_at end
    where id = of_delivery and state = 'pending'
-  returning state into ended;
-  if ended = 'pending' then
-    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
-    return;
+  returning type, state into sent;
+  if sent.type <> 'webhook_test' then
+    update webhook_queue
+       set paused_until = case when sent.state <> 'delivered' then pass_at + make_interval(secs => pause_s) end
+     where webhook_id = of_webhook;
   end if;
   select * into found_ from webhook_next(of_webhook, of_claim);
   if not found then
-    update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
-  elsif ended = 'dead' then
-    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
+    update webhook_queue set claim = null, (due_at, paused_until) = (select d, d from webhook_due(of_webhook) d)
+     where webhook_id = of_webhook;
   elsif continues then
     update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
     return next found_;

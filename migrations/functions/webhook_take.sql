@@ -1,6 +1,7 @@
 -- Claims at most `rows_max` webhooks that are due, for `lease_s` seconds, and returns the first delivery of each.
 -- `busy` has the tenant of each webhook to which the caller is sending already. The caller gets at most `each_max`
--- webhooks of one tenant; the entries of `busy` count as such webhooks. A webhook with nothing to send becomes idle.
+-- webhooks of one tenant; the entries of `busy` count as such webhooks. A webhook with nothing to send becomes idle,
+-- or waits for the end of its pause.
 -- The rows are locked before the deliveries are read, so a delivery that was added meanwhile is either seen here or
 -- sets due_at again.
 create or replace function webhook_take(lease_s double precision, rows_max int, each_max int, busy uuid[])
@@ -25,7 +26,9 @@ begin
        where webhook_id = taken.webhook_id;
       return next found_;
     else
-      update webhook_queue set claim = null, due_at = null where webhook_id = taken.webhook_id;
+      update webhook_queue
+         set claim = null, (due_at, paused_until) = (select d, d from webhook_due(taken.webhook_id) d)
+       where webhook_id = taken.webhook_id;
     end if;
   end loop;
 end $$;

@@ -175,7 +175,9 @@ function deliveryRoutes(app: App, deps: Deps): void {
     path: `${webhook.path}/test`,
     tags,
     summary: "Send a test event to a webhook",
-    description: "The event has the type webhook_test. Its delivery shows the outcome. 409 if the webhook is disabled.",
+    description:
+      "The event has the type webhook_test. It is sent once: if it fails, its delivery is dead, and no other " +
+      "event waits for it. Its delivery shows the outcome. 409 if the webhook is disabled.",
     ...rights(deps, "WebhookTest", webhook.locate),
     request: { params: webhook.params },
     responses: answersCreated(WebhookDelivery, "The delivery"),

@@ -79,7 +79,7 @@ test("`webhook test` ends with the receiver's answer", async () => {
   const { code, err } = await tenantctl("webhook", "test", "chat");
   expect([code, err]).toEqual([1, expect.stringContaining("the answer was 410")]);
   hook.answer = () => 204;
-  const { items: [failed] } = await json("webhook", "deliveries", "chat", "--state", "pending");
+  const { items: [failed] } = await json("webhook", "deliveries", "chat", "--state", "dead");
   expect((await json("webhook", "redeliver", "chat", failed.id)).id).toBe(failed.id);
   await expect.poll(async () => (await json("webhook", "deliveries", "chat")).items[0].state, { timeout: MARGIN_MS })
     .toBe("delivered");

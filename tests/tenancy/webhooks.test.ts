@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listDeliveries } from "../../actors/webhook/reads.ts";
 import {
   SWEEP_ROWS,
+  WEBHOOK_PAUSE_S_MAX,
   WEBHOOK_PENDING_MAX,
   WEBHOOK_RETRY_S,
   WEBHOOKS_PER_PROJECT_MAX,
@@ -148,6 +149,56 @@ test("a failed delivery is repeated, and later deliveries wait for it, so that t
   expect(seen.map(({ event }) => event.data["name"])).toEqual([names[0], names[0], ...names]);
   expect(new Set(seen.slice(0, 3).map(({ event }) => event.id)).size).toBe(1);
   hook.answer = () => 204;
+  await drop(webhook);
+});
+
+test("a test event that fails is not repeated, and later events do not wait for it", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = ({ event }) => event.type === "webhook_test" ? 500 : 204;
+  const { id } = okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+  const [failed] = await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts > 0);
+  expect(failed).toMatchObject({ id, state: "dead", attempts: 1, last_status: 500, last_reason: "the answer was 500" });
+  await newVpc("after-test");
+  await until(() => deliveriesOf(webhook.id, "?state=delivered"), (all) => all.length === 1);
+  await t.advance(WEBHOOK_PAUSE_S_MAX);
+  await t.plane.pass();
+  expect(hook.received.filter(({ event }) => event.id === id)).toHaveLength(1);
+  hook.answer = () => 204;
+  await drop(webhook);
+});
+
+test("a test event is sent during the pause after a failure, and does not change the pause", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = () => 503;
+  await newVpc("pauses");
+  await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts === 1);
+  for (const status of [500, 204]) {
+    hook.answer = () => status;
+    okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+    await until(() => deliveriesOf(webhook.id), ([newest]) => newest.last_status === status);
+    await t.plane.pass();
+  }
+  const attempts = async () => (await deliveriesOf(webhook.id)).at(-1).attempts;
+  expect(await attempts()).toBe(1);
+  // The first pause is 5 s at most.
+  await t.advance(5);
+  await until(attempts, (made) => made === 2);
+  await drop(webhook);
+});
+
+test("the events that wait are sent before a test event, even if the test event is older", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  const holder = await openClient({ url: t.databaseUrl });
+  await holder.query("begin");
+  const insert = `insert into webhook_delivery (webhook_id, type, event) values ($1, $2, '{"data": {}}')`;
+  for (const type of ["webhook_test", "vpc_create", "vpc_create"]) await holder.query(insert, [webhook.id, type]);
+  await holder.query("select effect_webhook_queued(jsonb_build_object('webhook_id', $1::text))", [webhook.id]);
+  await holder.query("commit");
+  await holder.end();
+  const sent = await until(() => deliveriesOf(webhook.id, "?state=delivered"), (all) => all.length === 3);
+  const ids = sent.map(({ id }: { id: string }) => id);
+  const types = hook.received.filter(({ event }) => ids.includes(event.id)).map(({ event }) => event.type);
+  expect(types).toEqual(["vpc_create", "vpc_create", "webhook_test"]);
   await drop(webhook);
 });
 

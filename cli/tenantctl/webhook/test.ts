@@ -9,7 +9,7 @@ import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveRecord } from "../record/scope.ts";
 import { deliveryLines, WEBHOOK } from "./webhook.ts";
 
-/** How long to wait for the attempt: a slow receiver has 10 s, and earlier deliveries are sent first. */
+/** How long to wait for the attempt: a slow receiver has 10 s, and the events that wait are sent first. */
 const LIMIT_MS = 60_000;
 const LOOK_MS = 500;
 
@@ -24,14 +24,20 @@ export function test(): AnyCommand {
       while (delivery.attempts === 0) {
         if (environment.monotonicMs() >= end_ms) {
           const list = `tenantctl webhook deliveries ${name}`;
-          throw new Failure(`the event still waits for earlier ones; to see them, run: ${list}`, EXIT.wait_timeout);
+          throw new Failure(
+            `the test event still waits for other events; to see them, run: ${list}`,
+            EXIT.wait_timeout,
+          );
         }
         await pause(environment, LOOK_MS);
         delivery = await io.get<WebhookDelivery>(`${path}/deliveries/${delivery.id}`);
       }
       io.print(delivery, blockText(deliveryLines(delivery)));
       if (delivery.last_reason !== null) {
-        throw new Failure(`the receiver did not accept the event: ${delivery.last_reason}`, EXIT.failure);
+        throw new Failure(
+          `the receiver did not accept the event: ${delivery.last_reason}`,
+          EXIT.failure,
+        );
       }
     }));
 }

@@ -25,6 +25,23 @@ test("on a terminal the list of deliveries shows a prefix of each id, and `redel
   }
 });
 
+test("`test` exits with 1 and the answer of a receiver that refuses the test event", async () => {
+  const path = `POST /v1/webhooks/${WEBHOOK_ID}/test`;
+  const dead = {
+    ...DELIVERY,
+    type: "webhook_test",
+    state: "dead",
+    last_status: 500,
+    last_reason: "the answer was 500",
+  };
+  const tested = await tenantctl(["webhook", "test", WEBHOOK_ID], { server: serving({ [path]: dead }) });
+  expect([tested.code, tested.err()]).toEqual([
+    1,
+    "error: the receiver did not accept the event: the answer was 500\n",
+  ]);
+  expect(tested.out()).toMatch(/dead/);
+});
+
 test("in CSV a delivery has its time, and empty cells where it has no answer yet", async () => {
   const waiting = { ...DELIVERY, last_status: null, last_reason: null, created_at: "2026-11-30T16:00:00.000Z" };
   const listed = await tenantctl(["webhook", "deliveries", WEBHOOK_ID, "-o", "csv"], {
