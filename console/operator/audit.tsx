@@ -164,7 +164,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       )}
       <AsCommand
         line={tenant === null
-          ? opsctl("audit list", [], { "--newest": true, ...auditFlags(search) })
+          ? opsctl("audit list", [], auditFlags(search))
           : tenantctl("audit list", [], auditFlags(search))}
       />
     </>

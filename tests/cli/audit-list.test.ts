@@ -10,13 +10,13 @@ function event(seq: number) {
   return { seq, ts: "t", actor, action: "cn_approve", resource: null, decision: "allow", outcome: { kind: "success" } };
 }
 
-test("`audit list` reads pages up to --limit and notes where to continue", async () => {
+test("`audit list --oldest` reads pages up to --limit and notes where to continue", async () => {
   const head = { seq: 5_000, hash: "h" };
   const server: Server = ({ query }) => {
     const first = query.after_seq === undefined ? 0 : Number(query.after_seq) + 1;
     return { body: { events: Array.from({ length: Number(query.limit) }, (_, i) => event(first + i)), head } };
   };
-  const ran = await opsctl(["audit", "list", "--limit", "1500", "-o", "csv"], { server });
+  const ran = await opsctl(["audit", "list", "--oldest", "--limit", "1500", "-o", "csv"], { server });
   expect(ran.asked.map(({ query }) => query)).toEqual([{ limit: "1000" }, { limit: "500", after_seq: "999" }]);
   expect(ran.out().trimEnd().split("\n")).toHaveLength(1 + 1500);
   expect(ran.err()).toBe("More events follow; continue with --after-seq 1499\n");
@@ -47,7 +47,7 @@ test.each([
   expect([ran.err(), ran.out()]).toEqual(["", printed]);
 });
 
-test("a table of `audit list` has the newest events first; data begins with the oldest event and continues page by page", async () => {
+test("every format of `audit list` has the same events, newest first; --oldest begins with the oldest event, and --after-seq continues", async () => {
   const server: Server = ({ query }) => ({
     body: query["order"] === "desc"
       ? { events: [event(9), event(8)], head: { seq: 9, hash: "h" }, next_before_seq: 8 }
@@ -59,13 +59,18 @@ test("a table of `audit list` has the newest events first; data begins with the 
     });
     return [ran.out().trim().split(/\s+/).join(), ran.err()];
   };
-  expect(await seqs()).toEqual([
-    "9,8",
-    "Earlier events may exist; raise --limit to see them, or list from the oldest with -o json\n",
-  ]);
+  const earlier = "Earlier events may exist; raise --limit to see them, or list the oldest first with --oldest\n";
+  for (const words of [[], ["-o", "csv"], ["-o", "jsonpath=.items[*].seq"]]) {
+    expect(await seqs(...words)).toEqual(["9,8", earlier]);
+    expect(await seqs("--oldest", ...words)).toEqual(["1,2", "More events follow; continue with --after-seq 2\n"]);
+  }
+  expect(await seqs("-q")).toEqual(["9,8", ""]);
   expect(await seqs("--after-seq", "0")).toEqual(["1,2", "More events follow; continue with --after-seq 2\n"]);
-  for (const words of [["-o", "csv"], ["-o", "jsonpath=.items[*].seq"], ["-q"]]) {
-    expect((await seqs(...words))[0]).toBe("1,2");
+  for (const words of [["--oldest", "--newest"], ["--after-seq", "0", "--tail", "2"], ["--oldest", "--action", "a"]]) {
+    expect(await seqs(...words)).toEqual([
+      "",
+      `error: ${words[0]} lists the oldest events first; leave out --newest, --tail and the filters\n`,
+    ]);
   }
 });
 

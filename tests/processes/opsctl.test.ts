@@ -137,7 +137,7 @@ test("operation wait: exits with 6 if the operation does not end within the time
 });
 
 test("audit: actions are listed in order, and the chain verifies", async () => {
-  const { events, head } = await json<AuditPage>("audit list --limit 1000");
+  const { events, head } = await json<AuditPage>("audit list --oldest --limit 1000");
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   expect(events.map(({ action }) => action)).toEqual(
     expect.arrayContaining(["agent_register", "cn_approve", "cn_disable", "cn_set_role", "cn_set_reservoir"]),
