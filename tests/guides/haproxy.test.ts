@@ -1,4 +1,5 @@
-// Tests the HAProxy block of the guide to automatic failover.
+// Tests the HAProxy blocks of the guide to automatic failover.
+import type { Server } from "node:http";
 import { expect, test } from "vitest";
 import { needs } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -6,49 +7,68 @@ import { answering, away, SESSIONS } from "./answering.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { guidePort } from "./ports.ts";
 
-test("the guide's HAProxy sends all change polls of a console session to one process that answers", async (context) => {
-  needs(context, "haproxy");
-  const folder = await temporaryFolder("guide-haproxy-changes");
-  const api = [await guidePort(), await guidePort(), await guidePort()] as const;
+type Proxied = {
+  /** The ports of the three processes. */
+  readonly api: readonly number[];
+  readonly servers: readonly Server[];
+  /** Sends one request of each session, and returns the ports that answered, by session. */
+  readonly answers: (path: string) => Promise<readonly string[]>;
+  /** Sends one request of each session, and returns the processes that answered: cp1 is 1. */
+  readonly processes: (path: string) => Promise<readonly number[]>;
+};
+
+/** Runs `check` with HAProxy in front of three servers, each of which answers every request with its port. */
+async function proxied(agents_apart: boolean, check: (site: Proxied) => Promise<void>): Promise<void> {
+  const folder = await temporaryFolder("guide-haproxy");
+  const api = [await guidePort(), await guidePort(), await guidePort()];
   const servers = await Promise.all(api.map(answering));
-  const proxy = await startHaproxy({ folder: folder.path, port: await guidePort(), api });
-  const poll = (session: number) =>
-    fetch(`${proxy.url}/v1/changes?wait=20`, { headers: { cookie: `__Host-berth=${session}` } }).then((response) =>
-      response.text()
-    );
+  const proxy = await startHaproxy({ folder: folder.path, port: await guidePort(), api, agents_apart });
+  const answer = async (path: string, session: number) =>
+    await (await fetch(`${proxy.url}${path}`, { headers: { cookie: `__Host-berth=${session}` } })).text();
+  const answers = (path: string) => Promise.all(SESSIONS.map((session) => answer(path, session)));
+  const processes = async (path: string) =>
+    [...new Set(await answers(path))].map((port) => api.indexOf(Number(port)) + 1).toSorted();
   try {
-    const answers = await Promise.all(SESSIONS.map(poll));
-    expect(new Set(answers)).toEqual(new Set(api.map(String)));
-    for (const session of [...SESSIONS, ...SESSIONS]) expect(await poll(session)).toBe(answers[session]);
-    await away(servers[0]!);
-    for (const session of SESSIONS) expect(api.slice(1).map(String)).toContain(await poll(session));
+    await check({ api, servers, answers, processes });
   } finally {
     await Promise.all(servers.map(away));
     await proxy.close();
     await folder.remove();
   }
+}
+
+test("the guide's HAProxy sends all change polls of a console session to one process that answers", async (context) => {
+  needs(context, "haproxy");
+  await proxied(false, async ({ api, servers, answers, processes }) => {
+    const first = await answers("/v1/changes?wait=20");
+    expect(new Set(first)).toEqual(new Set(api.map(String)));
+    expect(await answers("/v1/changes?wait=20")).toEqual(first);
+    await away(servers[0]!);
+    expect(await processes("/v1/changes?wait=20")).toEqual([2, 3]);
+  });
 });
 
 test("the guide's lines for many nodes separate agents from other clients while both groups answer", async (context) => {
   needs(context, "haproxy");
-  const folder = await temporaryFolder("guide-haproxy-agents");
-  const api = [await guidePort(), await guidePort(), await guidePort()] as const;
-  const servers = await Promise.all(api.map(answering));
-  const proxy = await startHaproxy({ folder: folder.path, port: await guidePort(), api, agents_apart: true });
-  const answers = async (path: string) => {
-    const texts = await Promise.all(SESSIONS.map(() => fetch(`${proxy.url}${path}`).then((reply) => reply.text())));
-    return [...new Set(texts)].toSorted();
-  };
-  const ports = (...indexes: readonly number[]) => indexes.map((index) => String(api[index])).toSorted();
-  try {
-    expect(await answers("/v1/agent/poll")).toEqual(ports(1, 2));
-    expect(await answers("/v1/system/cns")).toEqual(ports(0));
+  await proxied(true, async ({ servers, answers, processes }) => {
+    expect(await processes("/v1/agent/poll")).toEqual([2, 3]);
+    expect(await processes("/v1/system/cns")).toEqual([1]);
+    expect(await processes("/v1/changes")).toEqual([1]);
     await away(servers[0]!);
-    await expect.poll(() => answers("/v1/system/cns")).toEqual(ports(1, 2));
-    expect(await answers("/v1/agent/poll")).toEqual(ports(1, 2));
-  } finally {
-    await Promise.all(servers.map(away));
-    await proxy.close();
-    await folder.remove();
-  }
+    await expect.poll(() => processes("/v1/system/cns")).toEqual([2, 3]);
+    await expect.poll(() => processes("/v1/changes")).toEqual([2, 3]);
+    expect(await answers("/v1/changes")).toEqual(await answers("/v1/changes"));
+    expect(await processes("/v1/agent/poll")).toEqual([2, 3]);
+  });
+});
+
+test("with the guide's lines for many nodes, cp1 serves agents only after cp2 and cp3 have failed", async (context) => {
+  needs(context, "haproxy");
+  await proxied(true, async ({ servers, processes }) => {
+    await away(servers[1]!);
+    expect(await processes("/v1/agent/poll")).toEqual([3]);
+    await away(servers[2]!);
+    await expect.poll(() => processes("/v1/agent/poll")).toEqual([1]);
+    expect(await processes("/v1/system/cns")).toEqual([1]);
+  });
 });

@@ -19,8 +19,9 @@ export type HaproxyOptions = {
   readonly agents_apart?: boolean;
 };
 
-/** The line that the settings for more than 10,000 nodes replace. */
+/** The line and the last backend that the settings for more than 10,000 nodes replace. */
 const DEFAULT_BACKEND = "  default_backend control_planes";
+const CHANGES_BACKEND = "\nbackend changes\n";
 const START_LIMIT_MS = 30_000;
 const LOOK_MS = 100;
 
@@ -29,13 +30,14 @@ export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
   const { folder, port, api, agents_apart = false } = options;
   const guide = await readFile(join(ROOT, "docs/guides/automatic-failover.md"), "utf8");
   const [common = "", choice = "", backends = ""] = settingsIn(guide, "haproxy");
-  const block = agents_apart ? `${replaced(common, { [DEFAULT_BACKEND]: choice })}\n${backends}` : common;
+  const kept = common.slice(0, common.indexOf(CHANGES_BACKEND));
+  const block = agents_apart ? `${replaced(kept, { [DEFAULT_BACKEND]: choice })}\n${backends}` : common;
   const file = join(folder, "haproxy.cfg");
   const instead = {
     "bind 10.0.0.1:443 ssl crt /etc/haproxy/berth.pem": `bind 127.0.0.1:${port}`,
     ...Object.fromEntries(api.map((each, index) => [`10.0.0.${index + 1}:8080`, `127.0.0.1:${each}`])),
   };
-  for (const text of [DEFAULT_BACKEND, ...Object.keys(instead)]) {
+  for (const text of [DEFAULT_BACKEND, CHANGES_BACKEND, ...Object.keys(instead)]) {
     if (!common.includes(text)) throw new Error(`the guide's haproxy block lacks ${text}`);
   }
   await writeFile(file, `${replaced(block, instead)}\n`);
