@@ -76,8 +76,8 @@ export async function runIndexBuilder(argv: readonly string[], environment: Envi
 }
 
 /**
- * Returns the action of a command: it opens a terminal and calls `body` with it. `body` returns the exit code. If
- * `body` throws an error that is not a Failure, the exit code is `site`.
+ * Returns the action of a command. The action opens a terminal and calls `body` with the terminal. `body` returns the
+ * exit code. If `body` throws an error that is not a Failure, the exit code is `site`.
  */
 function running<R extends unknown[]>(body: (terminal: Terminal, ...rest: R) => ExitCode | Promise<ExitCode>) {
   return async (...rest: R): Promise<void> => {

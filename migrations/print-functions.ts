@@ -10,7 +10,7 @@ export type ChildWrite = {
   readonly keys: readonly string[];
 };
 
-/** The frequent writes of child rows, which have a printed statement. Any other one is planned in every call. */
+/** The frequent writes of child rows, which have a printed statement. Any other write is planned in every call. */
 const CHILD_WRITES: readonly ChildWrite[] = [
   { op: "insert", table: "disk", keys: [] },
   { op: "insert", table: "nic", keys: [] },

@@ -52,8 +52,8 @@ export type Polls = {
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
   /**
-   * Whether the polls carry the reports. They do while a poll for work is in flight and not late. After the server
-   * refused a poll with a report, they do not for UNSUPPORTED_RETRY_MS.
+   * Whether the polls carry the reports. A poll for work must be in flight and not late. After the server refused a
+   * poll with a report, the polls carry no reports for UNSUPPORTED_RETRY_MS.
    */
   carries(): boolean;
 };

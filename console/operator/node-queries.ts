@@ -53,7 +53,7 @@ export function nodeInstancesQuery(id: string): Query<PlacedInstance[]> {
   };
 }
 
-/** The number of jobs and of operations that the page of an object reads, the newest of each. */
+/** The page of an object reads at most this number of its newest jobs, and the same number of its newest operations. */
 export const NEWEST = 100;
 
 export function nodeJobsQuery(id: string): Query<Job[]> {

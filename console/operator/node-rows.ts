@@ -9,8 +9,8 @@ export type NodeFilter = { readonly q: string; readonly state: string; readonly 
 /** The feed does not report heartbeats, so nodes are read again after this time, in milliseconds. */
 export const NODES_FRESH_MS = 5_000;
 /**
- * A window after the second one is read only after it was on screen for this time, in milliseconds. So a fast scroll
- * does not read each window that it passes.
+ * The page reads the first two windows at once. It reads a later window only if the window stays on screen for this
+ * time, in milliseconds. So a fast scroll does not read each window that it passes.
  */
 const REST_MS = 80;
 const NEAR_ROWS = 200;

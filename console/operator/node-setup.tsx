@@ -46,7 +46,9 @@ export function NodeSetup({ id }: { readonly id: string }) {
  */
 const SILENT_MS = 60_000;
 
-/** The values of the last approval of each node. Another attempt begins with these values. */
+/**
+ * The values of the form that the user last sent to approve each node's setup. A repeated approval begins with them.
+ */
 const answers = new Map<string, Values>();
 
 function Progress({ node: { setup_progress } }: { readonly node: CnView }) {

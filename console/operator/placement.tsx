@@ -30,7 +30,7 @@ export function Placement() {
     urlQuery.value,
   );
   const { data: linked, refusal } = useQuery(tenant === "" ? NO_TENANT : tenantQuery(tenant));
-  // The form shows the tenant's name, so it waits for the name. Without it, the form shows the tenant as in the link.
+  // The form waits for the tenant's name. If the name cannot be read, the form shows the tenant as in the link.
   const isRead = tenant === "" || linked !== undefined || refusal !== undefined;
   return (
     <>

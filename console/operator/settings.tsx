@@ -11,7 +11,9 @@ import { ListPage } from "../parts/list-page.tsx";
 const text = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value);
 const isChanged = ({ value, default: standard }: SettingView) => JSON.stringify(value) !== JSON.stringify(standard);
 
-/** Returns the default of a changed value, and the environment variable that sets the value. */
+/**
+ * Returns the environment variable that sets the value, if there is one, and the default if the value differs from it.
+ */
 function origin(setting: SettingView): string[] {
   return [
     ...(setting.env_override === null ? [] : [`set by ${setting.env_override}`]),

@@ -60,7 +60,7 @@ async function silosWith(word: string, silos: readonly Silo[], signal: AbortSign
 
 /**
  * The tenants that the server finds. The hint of a found tenant is the name of its silo. During an upgrade, a server of
- * an earlier release may answer. It does not know the parameter `kind`, and returns hits of all kinds.
+ * an earlier release may answer. Such a server does not know the parameter `kind`, and returns hits of all kinds.
  */
 async function foundTenants(q: string, limit: number, signal?: AbortSignal): Promise<readonly SearchHit[]> {
   const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, kind: "tenant", limit }, signal);
@@ -153,7 +153,7 @@ const COLUMNS: readonly Column<TenantRow>[] = [
     name: "silo",
     title: "Silo",
     sorts: true,
-    // The search finds a silo by its id, and shows the list with the id as the filter.
+    // The search of the console links a silo to this list, with the silo's id as the filter.
     text: ({ silo_name, silo_id }) => `${silo_name} ${silo_id}`,
     cell: ({ silo_name }) => silo_name,
   },

@@ -14,7 +14,7 @@ import { serverWord } from "../core/filter.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { tenantField, tenantIdOf, tenantPath, tenantsQuery } from "./tenants.tsx";
 
-/** The fields of a search text for the columns below. */
+/** The names of the columns below, which a search text can contain as fields: `tenant:acme`. */
 const FIELDS = ["name", "tenant", "rights", "issuer", "created"];
 
 export function Users() {

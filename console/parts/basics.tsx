@@ -151,7 +151,7 @@ export function Heading({ title, children, above }: {
 }) {
   const at = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // If the heading appears late, the user may be typing into a field or a terminal already.
+    // If the heading appears late, the user may be typing already. The field or terminal then keeps the focus.
     const isTyping = document.activeElement?.closest("main :is(input, textarea, select)") != null;
     if (!isTyping) at.current?.focus({ preventScroll: true });
   }, []);

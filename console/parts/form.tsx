@@ -91,7 +91,8 @@ export function Form(props: Props) {
       asked.value = null;
       if (!hasLeft()) {
         done(result);
-        // The answer of a form that only reads belongs to the values that were sent.
+        // The user may have changed the values while the request ran. Then the page learns that its answer is out of
+        // date.
         if (onlyReads && values.peek() !== sent) onValues?.(values.peek());
         return;
       }

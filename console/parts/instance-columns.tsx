@@ -56,5 +56,5 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
   createdColumn(),
 ];
 
-/** The fields of a search text for these columns. */
+/** The names of these columns, which a search text can contain as fields: `state:failed`. */
 export const INSTANCE_FIELDS = INSTANCE_COLUMNS.map(({ name }) => name);

@@ -12,7 +12,8 @@ type Props = {
 /** Shows a page, or a part of a page, as soon as its code is loaded. */
 export function Later({ load, isPart }: Props): JSX.Element | null {
   const [page, setPage] = useState<{ readonly View: FunctionComponent } | "failed" | null>(null);
-  // Unlike an effect, a layout effect runs before the browser draws. So the page of a loaded file appears at once.
+  // Unlike an effect, a layout effect runs before the browser draws. So a page whose code is already loaded appears at
+  // once.
   useLayoutEffect(() => {
     let isGone = false;
     const show = (next: { readonly View: FunctionComponent } | "failed") => isGone || setPage(next);

@@ -41,7 +41,7 @@ export function createVpc(place: Place): Action {
         await send("POST", "/v1/subnets", { query, body: { name, ipv4_block: subnet_block }, key: `${key}-subnet` });
       } catch (error) {
         const refusal = refusalOf(error);
-        // The subnet may exist. The next attempt has the same keys, so it repeats both requests.
+        // The answer was lost, so the subnet may exist. The next attempt repeats both requests with the same keys.
         if (refusal.is_unknown) throw refusal;
         throw await undone(vpc.id, refusal, key);
       }
@@ -50,7 +50,10 @@ export function createVpc(place: Place): Action {
   };
 }
 
-/** Deletes the VPC whose subnet was refused. Returns the refusal for the form, with the failure if the delete fails. */
+/**
+ * Deletes the VPC whose subnet was refused. Returns the refusal for the form. Its message also has the error of a
+ * failed delete.
+ */
 async function undone(vpc: string, { status, message, request_id }: Refusal, key: string): Promise<Refusal> {
   // The field of the subnet's block has another name in the form.
   const text = message.replace(/^(body\.)?ipv4_block/, "subnet_block");
@@ -58,7 +61,7 @@ async function undone(vpc: string, { status, message, request_id }: Refusal, key
     await send("DELETE", `/v1/vpcs/${vpc}`, { key: `${key}-undo` });
     return new Refusal(status, text, request_id);
   } catch (error) {
-    // After a lost answer and a change of the form, the VPC may have the subnet of the first attempt.
+    // An earlier attempt may have created a subnet although its answer was lost. A VPC with a subnet cannot be deleted.
     return new Refusal(
       status,
       `${text}. The VPC exists and could not be deleted: ${refusalOf(error).message}`,

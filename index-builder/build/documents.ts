@@ -75,8 +75,8 @@ export function openDocuments(setting: Setting): Documents {
     if (keys === null) return null;
     if (signature.kind === "pgp_clearsigned") {
       const signed_url = signature.twin ?? url;
-      // A document without a clear-signed copy (twin) is itself clear-signed. If it is missing, the fault is "gone",
-      // not a signature fault.
+      // A document without a clear-signed copy (twin) is itself clear-signed. If such a document is missing, the fault
+      // is "gone", not a signature fault.
       const document = signature.twin === undefined
         ? await web.get(url, options)
         : await signatureOf(series, signed_url, () => web.get(signed_url, options));

@@ -42,7 +42,7 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     id_prefix: "http://rockylinux.org/rocky/",
     short_prefix: "rocky",
     releaseKey: leading(MAJOR),
-    // The database has only some point releases of Rocky Linux, so the naming rule is not used for point releases.
+    // The database has entries for only some point releases of Rocky Linux. The others get no entry.
     pointKey: whole(/^\d+\.\d+$/),
     points_by_rule: false,
     in_database: ["8", "8.4", "8.5", "8.6", "9", "9.0"],

@@ -109,8 +109,8 @@ function isDefault({ variant, arch }: Found): boolean {
 }
 
 /**
- * Lists the major version's point releases in the vault, if they are older than `current`. Each resolves to its final
- * build.
+ * Lists the major version's point releases in the vault, if they are older than `current`. Each point release resolves
+ * to its final build.
  */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
   const names = await visit.listing(VAULT);

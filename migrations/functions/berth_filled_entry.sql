@@ -1,5 +1,5 @@
--- Puts allocated values [[token, value]] in place of their tokens in an entry. Returns an entry without tokens
--- unchanged: comparing the texts costs less than parsing the new text.
+-- Puts allocated values [[token, value]] in place of their tokens in an entry. If the replacement changes nothing,
+-- returns the entry itself, because parsing the text again costs more than this comparison.
 create or replace function berth_filled_entry(entry jsonb, given jsonb) returns jsonb language plpgsql immutable as $$
 declare
   content text;

@@ -1,5 +1,6 @@
--- Frees `given` places in the claim counters of the site and of one source, after so many claims of this source ended.
--- Deletes a counter that is full again. The site's row is locked first, as it is when a claim is counted.
+-- Frees `given` places in the claim counters of the site and of one source, after this number of the source's claims
+-- ended. Deletes a counter whose places are all free again. The site's row is locked first, as it is when a claim is
+-- counted.
 create or replace function berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint) returns void
 language plpgsql volatile as $$
 begin

@@ -64,7 +64,7 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
-    -- This lower bound assumes that the node has created no byte of its disks yet, so it need not read the disks.
+    -- First computes a lower bound of the room without reading the disks: it counts every disk as not created yet.
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;

@@ -42,8 +42,8 @@ begin
     select r.*, c as before, r.cpu_seconds < c.cpu_seconds or r.network_received_bytes < c.network_received_bytes
                 or r.network_sent_bytes < c.network_sent_bytes or r.server_uuid <> c.server_uuid as is_new_run
       from jsonb_populate_recordset(null::usage_counter, reported) r join usage_counter c using (instance_id)
-     -- Ignores an older report of the same node that arrived late. If it is older by an hour, the node's clock was set
-     -- back, and the report counts.
+     -- Ignores an older report of the same node that arrived late. A report that is older by an hour or more counts:
+     -- then the node's clock was set back.
      where not coalesce(r.server_uuid = c.server_uuid and r.made_at <= c.made_at
                         and r.made_at > c.made_at - interval '1 hour', false)),
   kept as (

@@ -43,7 +43,7 @@ export function createListener(options: ListenerOptions): Listener {
         socket.destroy();
       });
     });
-    server.on("tlsClientError", () => {}); // Is not logged, because a scan of the port also causes this error.
+    server.on("tlsClientError", () => {}); // A scan of the port also causes this error, so it is not logged.
     const bind = (port: number) =>
       new Promise<void>((resolve, reject) => {
         server.once("error", reject);

@@ -62,7 +62,7 @@ export type Migrations = {
   serve(moving: Moving, request: MoveRequest): Promise<Served>;
   /** Sends a VM to the target. At the end, the target has the whole VM, and this node does not run the VM. */
   send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;
-  /** Continues a VM that was sent, or whose sending failed. */
+  /** Lets a VM run on this node again, after the VM was sent or its sending failed. */
   resume(moving: Moving): Promise<void>;
   /** Makes the received copy a VM of this node. If the guest ran on the source, it continues here. */
   activate(moving: Moving): Promise<unknown>;

@@ -45,7 +45,7 @@ export async function endCopy({ qmp, places, signal }: CopyPorts, snapshot_id: s
   for (;;) {
     const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
     if (job === undefined) break;
-    // Between the cancellation and the conclusion, QEMU refuses both commands.
+    // After `job-cancel`, QEMU refuses both commands until the job is concluded.
     if (job.status === "concluded") await qmp.execute("job-dismiss", { id });
     else await qmp.execute("job-cancel", { id }).catch(() => {});
     await sleep(COPY_CHECK_MS, undefined, { signal });
@@ -68,7 +68,7 @@ export async function endInterruptedCopies(
 ): Promise<void> {
   try {
     // A copy opens its block nodes before it freezes the guest. So if no node is open, no copy has frozen the guest.
-    // The file of an open node may already be removed.
+    // The file of an open node may already be removed, so the nodes and the files are searched.
     const nodes = await qmp.execute("query-named-block-nodes", { flat: true });
     const open = nodes.flatMap(({ file }) => draftsIn(file ?? ""));
     const files = (await readdir(places.folder)).flatMap(draftsIn);

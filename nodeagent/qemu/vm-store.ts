@@ -53,7 +53,7 @@ export async function openVmStore(folders: Folders, onDamaged: (why: string) => 
     try {
       await writeVmRecord(placesOf(folders, record.id).folder, kept);
     } catch (error) {
-      // Restores the earlier record: the caller repeats a failed change, and the memory must not show it as made.
+      // Restores the earlier record, so that the memory does not show a failed change. The caller repeats the change.
       if (records.get(record.id) === kept) {
         if (earlier === undefined) records.delete(record.id);
         else records.set(record.id, earlier);
