@@ -261,7 +261,7 @@ async function signingKeyOf({ signKey }: OutputOptions) {
     .catch(keyFailure("--sign-key", signKey));
 }
 
-/** Returns a handler that rethrows an error of a key's file with the option and the path. */
+/** Returns a handler for errors while a key's file is read. Adds the option and the path to an error of the file. */
 function keyFailure(option: string, path: string) {
   return (error: unknown): never => {
     throw fileProblem(error) === null ? error : new Failure(unreadable(path, option, error).message, INDEX_EXIT.site);

@@ -1,6 +1,6 @@
 // `deno task schema` first prints the functions of print-functions.ts. Then it prints into schema.sql the schema that
 // the migrations and functions of this folder produce, as SQL that an empty database accepts. tests/db/schema.test.ts
-// fails when a migrated database differs from it.
+// fails when a migrated database differs from schema.sql.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ const PARTS: readonly string[] = [
     cross join lateral (select privilege_type, pg_get_userbyid(a.grantee) as grantee from aclexplode(acl) a
                          where a.grantee not in (0, owner)) granted
     group by kind, object, grantee order by kind desc, object, grantee`,
-  // The only rows that code refers to: where the rows of each actor kind are.
+  // The rows of actor_kind name the table of each kind. The code needs no other row in a new database.
   `select format('insert into actor_kind values (%L, %L, %L, %L);', kind, table_name, key_column, key_type) as sql
      from actor_kind order by kind`,
 ];

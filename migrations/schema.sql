@@ -1504,7 +1504,8 @@ AS $function$
                        (select project_id from floating_ip where id = of_floating_ip), true)
           and (r.applied_until >= j.completed_at) is not true
           -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
-          -- generation at the end of the job. It is too high if maintenance has folded changes since.
+          -- VPC's generation at the end of the job. If maintenance has deleted later rows of vpc_change, the right side
+          -- is too high, and the node is listed although it may have applied a newer document.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $function$;
 
@@ -2759,7 +2760,7 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
-    -- This lower bound assumes that the node has created no byte of its disks yet, so it need not read the disks.
+    -- First computes a lower bound of the room without reading the disks: it counts every disk as not created yet.
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
@@ -3907,8 +3908,8 @@ begin
     select r.*, c as before, r.cpu_seconds < c.cpu_seconds or r.network_received_bytes < c.network_received_bytes
                 or r.network_sent_bytes < c.network_sent_bytes or r.server_uuid <> c.server_uuid as is_new_run
       from jsonb_populate_recordset(null::usage_counter, reported) r join usage_counter c using (instance_id)
-     -- Ignores an older report of the same node that arrived late. If it is older by an hour, the node's clock was set
-     -- back, and the report counts.
+     -- Ignores an older report of the same node that arrived late. A report that is older by an hour or more counts:
+     -- then the node's clock was set back.
      where not coalesce(r.server_uuid = c.server_uuid and r.made_at <= c.made_at
                         and r.made_at > c.made_at - interval '1 hour', false)),
   kept as (

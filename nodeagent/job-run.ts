@@ -71,8 +71,8 @@ async function carryOut(work: WorkContext, job: Job): Promise<JobEndBody> {
   const steps = Object.entries(job_steps?.steps ?? {});
   let result: unknown = null;
   try {
-    // After a full disk, the journal's file may still name a job that has ended. So the agent first asks whether the
-    // control plane still wants a job that the file named when the agent started.
+    // If the disk was full, the journal's file may name a job that has ended. So for a job that was in the file when
+    // the agent started, the agent first asks whether the control plane still wants the job.
     if (work.journal.isFromBefore(job.id)) await context.isWanted();
     if (job_steps === undefined) throw new Error("this agent does not support this kind of job; upgrade it");
     for (const [name, step] of steps) {

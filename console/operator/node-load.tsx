@@ -1,4 +1,4 @@
-// Shows the load of a node, and its capacity beside the amounts that its instances were promised.
+// Shows the load of a node, and compares its capacity with the resources that are promised to its instances.
 import type { NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";

@@ -1,5 +1,5 @@
-// Shows on which node an instance would be placed, and why: the verdict of each filter for each node, the rejecting
-// filters first, and the scores.
+// Shows on which node an instance would be placed, and why. Lists for each node the verdicts of the filters, rejections
+// first, and the scores.
 import type { NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
 import { useSignal } from "@preact/signals";
 import { run } from "../core/action.ts";

@@ -36,8 +36,8 @@ async function tenantsOf({ id, name }: Silo, signal: AbortSignal): Promise<Tenan
 const REST_MS = 200;
 
 /**
- * The tenants of the first silos, with the names of the silos. If the site has more silos, `word` selects the silos:
- * silos with the word in the name or at the start of the id, and silos with a tenant that the server finds.
+ * The tenants of the first silos, with the names of the silos. If the site has more silos, `word` selects them: by the
+ * name, by the start of the id, or by a tenant that the server finds.
  */
 export function tenantsQuery(word = ""): Query<TenantRow[]> {
   return {
@@ -67,10 +67,13 @@ async function foundTenants(q: string, limit: number, signal?: AbortSignal): Pro
   return items.filter(({ kind }) => kind === "tenant");
 }
 
-/** The silos of the tenants that were shown. A tenant stays in its silo. */
+/**
+ * The silo's id of each tenant that was shown, by the tenant's id. It stays valid, because a tenant never changes its
+ * silo.
+ */
 const siloIds = new Map<string, string>();
 
-/** Finds the silo of a tenant. The API shows a tenant only in its silo. */
+/** Finds the id of a tenant's silo. A request for a tenant must name the silo, too. */
 async function siloIdOf(tenant: string, signal: AbortSignal): Promise<string | undefined> {
   const known = siloIds.get(tenant);
   if (known !== undefined) return known;

@@ -20,7 +20,8 @@ const FIELDS = ["name", "tenant", "rights", "issuer", "created"];
 export function Users() {
   const { data: first } = useQuery(usersQuery());
   const q = urlQuery.value.get("q") ?? "";
-  // The server searches only names and UUIDs, and the page searches every column.
+  // If the first answer does not have all users, the server searches their names and UUIDs for one word. The page
+  // searches every column for the rest.
   const { word, rest } = isCut(first) ? serverWord(q, FIELDS) : { word: "", rest: q };
   const { data: tenants = [] } = useQuery(tenantsQuery());
   const byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));

@@ -1,5 +1,6 @@
 // Resolves one candidate into its release, current builds and archive. After some faults, keeps the release of the
-// previous tree or leaves the candidate out, and notes the reason. Any other fault is thrown, and concerns the vendor.
+// previous tree or leaves the candidate out, and notes the reason. Throws any other fault, because it affects the whole
+// vendor.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";

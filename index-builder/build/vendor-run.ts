@@ -108,8 +108,8 @@ function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
 }
 
 /**
- * Returns the supported releases whose cycle has not ended or is unknown, the supported channels, and all pre-releases
- * and development channels.
+ * Returns the vendor's candidates without the unsupported ones, and without releases whose support cycle has ended.
+ * Pre-releases and development channels are never left out.
  */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);

@@ -44,8 +44,8 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
       try {
         return parseSizes(await documents.text(document.url, optionsOf(document)));
       } catch (error) {
-        // The run also reads the digest from this document. That read reports the same fault and decides whether the
-        // release is left out.
+        // The run also reads the digests from this document. Reading the digests causes the same fault, which then
+        // decides whether the release is left out.
         if (!isFault(error, "gone", "refused", "unreadable", "not_recorded")) throw error;
         return new Map();
       }

@@ -1,5 +1,6 @@
 -- Returns how many bytes of the disks of a node's instances the node has not created yet. The node's capacity report
--- does not count these bytes as used. The disks of an instance that is being evacuated to the node count whole.
+-- does not count these bytes as used. The disks of an instance that is being evacuated to the node count with their
+-- whole size.
 create or replace function berth_unmade_bytes(of_cn uuid) returns bigint language sql stable as $$
   select coalesce(sum(d.size_bytes - case when i.evacuates then 0 else least(coalesce(d.applied_bytes, 0), d.size_bytes)
                                      end), 0)::bigint

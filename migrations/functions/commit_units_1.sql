@@ -10,9 +10,9 @@
 --          earlier release send [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 --        has_tokens: false if no entry has a token of an allocation; processes of an earlier release do not send it
--- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
---        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts. answer:
---        {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; other units were written as requested
+-- a_, t_, r_: the actors, transitions and replies of the units, one array per column. They are not in `call`, because
+--        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts.
+-- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; other units were written as requested
 create or replace function commit_units_1(
   call jsonb,
   a_u int[], a_kind text[], a_id text[], a_incarnation uuid[], a_version bigint[],

@@ -1,6 +1,6 @@
 -- Builds the free ranges of the admin pool from the boot policy: the addresses between start and end, without the
 -- addresses of the gateway and of the boot records. Boot records keep their addresses. `more` has the ranges of further
--- networks, as offsets from the same base.
+-- networks. All ranges are offsets from the address `network`.
 create or replace function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
 declare
   block inet := (args->>'network')::inet;

@@ -1,10 +1,11 @@
 -- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
 -- filters of src/lib/placement check these rules too, when they choose the node. The counters stay locked until the
--- unit is written. {tenant_id, silo_id} must match the node's pin, if it has one, and {role} its role. The role cannot
--- change during the check, because the caller and each change of the role hold the lock cn:<id>. Several units of one
--- wave may take capacity of the node. The rows of the wave's earlier units are not written yet, so their disks are only
--- in the counter. A call with {grows}, or without cpu_units, is about the growth of an existing instance. The node's
--- state does not matter for growth. If the growth adds vCPUs, {cpu} is the instance's number of vCPUs afterwards.
+-- unit is written. {tenant_id, silo_id} must match the node's pin, if it has one. {role} must match the node's role,
+-- which cannot change during the check: the caller and each change of the role hold the lock cn:<id>. Several units of
+-- one wave may take capacity of the node. The rows of the wave's earlier units are not written yet, so their disks are
+-- only in the counter. A call with {grows}, or without cpu_units, is about the growth of an existing instance. The
+-- node's state does not matter for growth. If the growth adds vCPUs, {cpu} is the instance's number of vCPUs
+-- afterwards.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;

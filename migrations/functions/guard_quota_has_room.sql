@@ -1,8 +1,8 @@
 -- Takes {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. Returns the limit that these amounts would
--- exceed, or 'true' if they exceed no limit. The project's quota has the limits; `defaults` has them if the project has
+-- exceed, or 'true' if they exceed no limit. The limits are in the project's quota, or in `defaults` if the project has
 -- no quota. The caller must hold the locks project:<id> and quota:<tenant> exclusively. One statement with a cached
--- plan compares all limits. The functions that name a limit are called only if one is exceeded, or if the project has
--- no row in project_usage.
+-- plan compares all limits. Slower functions find the name of the exceeded limit; they run only if a limit is exceeded,
+-- or if the project has no row in project_usage.
 create or replace function guard_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_project constant uuid := (args->>'project_id')::uuid;

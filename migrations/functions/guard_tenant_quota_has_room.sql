@@ -1,5 +1,5 @@
 -- Takes {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. Returns the limit that these amounts would
--- exceed, or 'true' if they exceed no limit. The tenant's quota has the limits; `defaults` has them if the tenant has
+-- exceed, or 'true' if they exceed no limit. The limits are in the tenant's quota, or in `defaults` if the tenant has
 -- no quota. The caller must hold the lock quota:<tenant> exclusively. One statement with a cached plan compares all
 -- limits. Slower functions find the name of the exceeded limit; they run only if a limit is exceeded, or if the tenant
 -- has no row in tenant_usage yet.

@@ -7,7 +7,9 @@ import {
 } from "../../src/contract/limits.ts";
 import type { LocalNic } from "../../src/contract/network-document.ts";
 
-/** The burst that a NIC's rate limit allows, in seconds at that rate, and the smallest such burst in packets. */
+/**
+ * A NIC may send the traffic of BURST_S at its rate limit in one burst, but always at least BURST_PACKETS_MIN packets.
+ */
 const BURST_S = 0.1;
 const BURST_PACKETS_MIN = 64;
 /** Four packets of 64 KiB, the largest that a guest sends with segmentation offload. */

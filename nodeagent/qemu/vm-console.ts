@@ -17,7 +17,7 @@ export type VmConsole = Console & {
  * kernel. The guest waits when the kernel's buffer is full.
  */
 export const GATHER_MS = 20;
-/** Bytes after which the runtime stops reading until the agent reads. */
+/** The number of unread bytes at which the runtime stops reading from the socket. */
 const BUFFER_BYTES = 1;
 
 /** Connects to the console. A failure to connect leaves a console without output. */

@@ -23,8 +23,7 @@ export function owns(caller: KnownPrincipal, scope: ResourceScope | RecordScope)
 
 function isIn(caller: KnownPrincipal, scope: ResourceScope | RecordScope): boolean {
   if (!("scope_kind" in scope) || scope.scope_kind !== "user") return caller.tenant_id === scope.tenant_id;
-  // A key that is bound to a tenant does not reach all records of its owner. A key of the same tenant must have created
-  // the record.
+  // A key that is bound to a tenant reaches only those records of its owner that a credential of this tenant created.
   const reaches = caller.key_tenant_id === null || caller.key_tenant_id === scope.tenant_id;
   return caller.user_id === scope.user_id && reaches;
 }

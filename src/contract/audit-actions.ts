@@ -106,8 +106,8 @@ export const PROJECT_ACTIONS = [
 
 /**
  * All other actions. Entries of webhook_test and webhook_redeliver belong to a project, but no webhook gets them,
- * because both actions only cause deliveries. The entry about the choice of a node for a NAT gateway belongs to the
- * site.
+ * because the two requests create deliveries themselves. The entry about the choice of a node for a NAT gateway belongs
+ * to the site.
  */
 export const OTHER_ACTIONS = [
   "agent_bury",

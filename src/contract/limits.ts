@@ -81,8 +81,8 @@ export const AGENT_ERROR_RETRY_MS = 5_000;
 export const CN_LIVE_S = 60;
 /**
  * The interval of POST /v1/agent/poll that the server advises. It grows with the number of approved nodes up to
- * AGENT_POLL_S_MAX. Below this maximum, all nodes together send at most AGENT_POLLS_PER_S. The longest interval is a
- * third of CN_LIVE_S, so that a node stays live when two of its polls are lost.
+ * AGENT_POLL_S_MAX. While it is below AGENT_POLL_S_MAX, all nodes together send at most AGENT_POLLS_PER_S. The longest
+ * interval is a third of CN_LIVE_S, so that a node stays live when two of its polls are lost.
  */
 export const AGENT_POLL_S_MIN = 5;
 export const AGENT_POLL_S_MAX = 20;
@@ -98,8 +98,9 @@ export const RESERVOIR_PERCENT_DEFAULT = 0.80;
  */
 export const DOCTOR_LOG_ROWS = 10_000;
 /**
- * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. The server answers a
- * repeated request from its operation. The minimum is the longest time for which the reply of a request is stored.
+ * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. The server reads the
+ * answer to a repeated request from its operation. So the minimum is the longest time for which the server stores
+ * replies.
  */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
 export const SAGA_RETENTION_S_MIN = 172_800;

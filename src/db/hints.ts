@@ -36,7 +36,7 @@ export type HintOptions = {
 const COALESCE_MS = 10;
 /** PostgreSQL limits the payload of a notification to 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_000;
-/** The maximum number of refs to queue. The payload of so many refs is always too long and is replaced by "all". */
+/** The maximum number of refs to queue. The payload of this many refs is always too long, so "all" replaces it. */
 const WAITING_MAX = PAYLOAD_BYTES_MAX;
 
 /**
