@@ -7,7 +7,7 @@ import { useQuery } from "./use-query.ts";
 /** Matches the paths of pages that only operators may open. */
 const FOR_OPERATORS = /^\/(?:nodes|tenants|jobs|boot|users|networks)\b/;
 
-/** Returns the page of an object. Returns null if there is none, or if the user may not open it. */
+/** Returns the page of an object. Returns null if the object has no page, or if the user may not open it. */
 export function openPageOf(ref: Ref, others: readonly Ref[] = []): string | null {
   const to = pageOf(ref, others);
   return to !== null && !isOperator() && FOR_OPERATORS.test(to) ? null : to;

@@ -34,9 +34,9 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     summary: "Create an API key for the caller",
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
-      "response again. A key that is bound to a tenant creates only keys of that tenant. If the calling key has an expiry, " +
-      "the new key has the same expiry by default, and a later `expires_at` gets 400. A session may create a key " +
-      "without an expiry.",
+      "response again. 400 if `expires_at` is not in the future. A key that is bound to a tenant creates only keys of that " +
+      "tenant. If the calling key has an expiry, the new key has the same expiry by default, and a later `expires_at` " +
+      "gets 400. A session may create a key without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),

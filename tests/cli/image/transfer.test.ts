@@ -50,15 +50,15 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
 }
 
 test("a transfer from a server that cuts connections, is busy or ignores ranges ends with the complete file or an error", async () => {
-  type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
-  const turn = fc.record<IdempotencyClaim>({
+  type Answer = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
+  const answer = fc.record<Answer>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),
     bytes: fc.nat(30_000),
   });
   server.put("/f", BODY);
   await fc.assert(
-    fc.asyncProperty(fc.array(turn, { maxLength: 8 }), fc.boolean(), async (rounds, size_known) => {
-      const left = [...rounds];
+    fc.asyncProperty(fc.array(answer, { maxLength: 8 }), fc.boolean(), async (answers, size_known) => {
+      const left = [...answers];
       server.wrong.set("/f", (request, response, body) => {
         const next = left.shift() ?? { how: "whole", bytes: 0 };
         return behaviour(next.how, next.bytes)(request, response, body);
@@ -67,14 +67,14 @@ test("a transfer from a server that cuts connections, is busy or ignores ranges 
       const got = await bring({ size: size_known ? BODY.length : null }).catch((error: Error) => error);
       if (got instanceof Error) {
         // The transfer may end with an error only after five consecutive tries without new bytes.
-        expect(rounds.length).toBeGreaterThanOrEqual(5);
+        expect(answers.length).toBeGreaterThanOrEqual(5);
         expect(filesIn(dirname(target))).not.toContain("image");
       } else expect(Buffer.from(got).equals(BODY)).toBe(true);
     }),
     { numRuns: 60 },
   );
 
-  function behaviour(how: IdempotencyClaim["how"], bytes: number): Wrong {
+  function behaviour(how: Answer["how"], bytes: number): Wrong {
     switch (how) {
       case "cut":
         return cutting(bytes);
