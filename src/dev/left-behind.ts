@@ -27,8 +27,8 @@ const QUERY = [
 ].join(" union all ");
 
 /**
- * Returns the name of the table or the resource for each remaining row. `dataDir` is the data folder of a server with
- * embedded PostgreSQL.
+ * Returns a text for each remaining row: the name of its table, or what the row means, such as `unfinished job`.
+ * `dataDir` is the data folder of a server with embedded PostgreSQL.
  */
 export async function leftBehind(dataDir: string): Promise<string[]> {
   const client = await openClient({ url: await readFile(join(dataDir, "url"), "utf8") });

@@ -69,7 +69,7 @@ export function startAgent(
   const driver = printedLine(/driver: (.*)/);
   const claimCode = printedLine(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
   const enrolled = printedLine(/(?:approved|enrolled)/i);
-  // Prevents unhandled rejections, because the scenario waits for these promises one after another.
+  // Handles each rejection here: a promise may reject while the scenario still waits for another one.
   driver.catch(() => {});
   claimCode.catch(() => {});
   enrolled.catch(() => {});

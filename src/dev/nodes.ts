@@ -27,8 +27,8 @@ const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait 
 const UNDERLAY_PREFIX = "192.0.2";
 
 /**
- * The address at which the nodes receive migrations. No interface of this machine has an address of the simulated
- * underlay.
+ * The nodes receive migrations at this address. They cannot listen at their addresses of the simulated underlay,
+ * because no interface of this machine has these addresses.
  */
 const MIGRATION_ADDRESS = "127.0.0.1";
 

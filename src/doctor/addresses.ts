@@ -15,7 +15,7 @@ const HELD_OUTSIDE = `${HELD_PUBLIC}
                from resting_address left join pool p on p.network >>= address
    union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null`;
 
-/** SQL that lists the additional addresses of NICs. An index finds the NICs that have any. */
+/** SQL that lists the additional addresses of NICs. An index finds the NICs that have additional addresses. */
 const ADDITIONAL = `
   select n.id, n.subnet_id, a as address from nic n, unnest(n.additional_ips) a where n.additional_ips <> '{}'`;
 
@@ -137,7 +137,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "a NAT gateway has no node while another node may still run it",
+    "a NAT gateway gets no new node while its last node may still run it",
     `
     select format('NAT gateway %s runs on node %s and leaves node %s', id, host_cn_uuid, leaving_cn_uuid) as what
       from nat_gateway where host_cn_uuid is not null and leaving_cn_uuid is not null`,

@@ -121,8 +121,8 @@ export const CONDITIONS: readonly Check[] = [
     id: "pools-whole",
     title: "no approved node reports a damaged pool",
     severity: "warn",
-    // With `silent`, the path ignores a report of another form: an agent may report any JSON. The first condition is
-    // true for few nodes, and costs less than a list of the pools of each node.
+    // An agent may report any JSON. With `silent`, a report of another form has no pools and causes no error. The first
+    // condition is true for few nodes, and costs less than a list of the pools of each node.
     query: `select format('%s (%s), pool %s: %s', c.hostname, c.server_uuid, pool->>'key',
                           coalesce(pool #>> '{value,health}', pool #>> '{value,status}')) as what
               from cn c join cn_signal s using (server_uuid),

@@ -13,7 +13,7 @@ export type ActorTable = Parameters<typeof rowChecks>[0][number];
 
 /**
  * Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. `scope` is
- * the part of the log that they read.
+ * the part of the log that the checks read.
  */
 export function invariants(kinds: readonly ActorTable[], scope: Scope = "all"): readonly Check[] {
   const all = [

@@ -52,8 +52,8 @@ export type Checked = { readonly credential: Credential | null; readonly at_ms: 
 export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
 
 /**
- * Creates the body admission of one process. The admission returns null if the source has reached its share, or if the
- * budget is used up and no larger source can give way.
+ * Creates the body admission of one process. The admission returns null if the source has reached its share. It also
+ * returns null if the budget is used up and no other source uses more of the budget.
  */
 export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });

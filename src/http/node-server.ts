@@ -271,7 +271,7 @@ function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
 }
 
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
-  // Without a completed TLS handshake no answer can be sent.
+  // Any error that is not from the HTTP parser is an error of TLS. Then no answer can be sent.
   if (site.options.tls && !/^(?:HPE|ERR_HTTP)_/.test(error.code ?? "")) return void socket.destroy();
   // While a request is in progress, the client would read an error answer as the answer to that request.
   if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {

@@ -32,7 +32,7 @@ export type OpenApiDocument = {
 
 const JSON_TYPE = "application/json";
 
-/** The errors in the `responses` of every route. The description lists the single statuses instead (refusals.ts). */
+/** The errors in the `responses` of every route. The API description instead lists each error status (refusals.ts). */
 export const ERROR_RESPONSES = {
   "4XX": {
     description: "An error of the request; the message says why",

@@ -57,8 +57,8 @@ export function resultsPage<R, T>(list: {
 }
 
 /**
- * Returns a page of records. `read` fetches the rows. For a list that is not ordered by id, it returns null if the
- * record of the page token does not exist.
+ * Returns a page of records. `read` fetches the rows. For a list that is not ordered by id, `read` returns null if the
+ * record in the page token no longer exists.
  */
 export async function pageById<R extends { readonly id: string }>(
   query: { readonly limit?: number; readonly page_token?: string },

@@ -42,7 +42,7 @@ export const SOCKET_CLOSE = { normal: 1_000, going_away: 1_001, policy: 1_008, e
 /** The interval of pings. If the other end does not answer a ping before the next one, the socket is closed. */
 export const SOCKET_PING_MS = CONSOLE_PING_MS;
 
-/** The answer of a route that accepted a WebSocket. The server does not send it. */
+/** The status that a route returns after it accepted a WebSocket. The server does not send this answer. */
 export const ACCEPTED_SOCKET_STATUS = 204;
 
 const REASON_BYTES_MAX = 123;

@@ -46,8 +46,8 @@ function unfold(issue: Issue): Issue[] {
 }
 
 /**
- * Omits the other issues of a value that has a wrong type. They would apply the limits of the wanted type to a value of
- * another type, such as the maximum number of entries to the characters of a text.
+ * Omits the other issues of a value that has a wrong type. For example, if a list is wanted and a text was sent, zod
+ * also compares the length of the text with the maximum number of entries.
  */
 function withoutRulesOfOtherTypes(issues: readonly Issue[]): Issue[] {
   const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(({ path }) => pathText(path)));

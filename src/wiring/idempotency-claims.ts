@@ -37,7 +37,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     return {
       principal: claimantOf(principal),
       method: c.req.method,
-      // Includes the query, because its selectors name the parent of the record if the path does not.
+      // Includes the query, because the query names the record's parent if the path does not.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),

@@ -41,7 +41,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no VPC has the VNI of a deleted VPC that a node may still have":
     `insert into ended_vpc select gen_random_uuid(), vni from vpc;
      insert into vpc_realization (vpc_id, server_uuid) select vpc_id, gen_random_uuid() from ended_vpc`,
-  "a NAT gateway has no node while another node may still run it":
+  "a NAT gateway gets no new node while its last node may still run it":
     `alter table nat_gateway drop constraint nat_gateway_one_host;
      update nat_gateway set host_cn_uuid = gen_random_uuid(), leaving_cn_uuid = gen_random_uuid(), left_at = berth_now()`,
   "the generation of a VPC is at least 1, and no node reported a later generation":

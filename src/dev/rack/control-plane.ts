@@ -14,8 +14,8 @@ const KEYS_FILE = "etc/berth/control-plane.keys";
 const CACHE = "/var/cache/berth-control-plane";
 const STATE = "/var/lib/berth-control-plane";
 /**
- * The shell script that starts a server process. It sets the same variables as the systemd unit, from Environment= and
- * from two files that only root may read.
+ * The shell script that starts a server process. It sets the variables that the systemd unit sets with Environment=,
+ * and the variables of two files that only root may read.
  */
 const START = `set -eu
 set -a; . /${ENV_FILE}; . /${KEYS_FILE}; set +a

@@ -8,7 +8,7 @@ export type SendWindow = {
   /** Returns how many bytes may be sent now. */
   room(): number;
   sent(bytes: number): void;
-  /** Returns false if the receiver confirmed more bytes than are unconfirmed. */
+  /** Counts bytes that the receiver confirmed. Returns false if they are more than the unconfirmed bytes. */
   confirmed(bytes: number): boolean;
 };
 

@@ -34,9 +34,8 @@ export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Colu
 }
 
 /**
- * Returns the id of an object with these bytes in a scope: the UUIDv5 of the scope's kind, the scope's id and the
- * digest.
- * @param digest - The hash of an image, or the fingerprint of a key. It identifies the bytes.
+ * Returns the id of an image or an SSH key in a scope: the UUIDv5 of the scope's kind, the scope's id and the digest.
+ * @param digest - The hash of the image, or the fingerprint of the key.
  */
 export function scopedId(columns: ScopeColumns, digest: string): string {
   const { scope_kind, silo_id, tenant_id, project_id, user_id } = columns;

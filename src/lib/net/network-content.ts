@@ -51,8 +51,8 @@ export type ContentRoute = {
   readonly target_kind: "blackhole" | "reject" | "nat_gateway";
   readonly nat_gateway_id: string | null;
   /**
-   * The node of the NAT gateway. Null if the target is not a gateway, if the gateway has no node, or if the gateway is
-   * of the other family.
+   * The node of the NAT gateway. Null if the target is not a gateway, if the gateway has no node, or if the gateway and
+   * the route have different address families.
    */
   readonly host_cn_uuid: string | null;
 };
@@ -158,7 +158,7 @@ function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | nu
   if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
   const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
   // The sender gets an ICMP error if no node runs the gateway now, if the gateway's node has no underlay address, or if
-  // the gateway is of the other family.
+  // the gateway and the route have different address families.
   if (!underlay_address) return { kind: "reject" };
   return { kind: "nat_gateway", underlay_address, nat_gateway_id: route.nat_gateway_id };
 }

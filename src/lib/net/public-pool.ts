@@ -15,8 +15,8 @@ export function externalPool(network_id: string, family: AddressFamily, block: s
 }
 
 /**
- * Returns the name of the lock that an allocation takes. A unit that allocates from several pools must name the locks
- * of all these pools. The commit takes named locks in sorted order, so two units with the same pools do not deadlock.
+ * Returns the name of a pool's lock. A decision with several pools to choose from must name the locks of all these
+ * pools. The commit takes named locks in sorted order, so two commits with the same pools do not deadlock.
  */
 export function poolLock(pool_id: string): string {
   return `pool:${pool_id}`;

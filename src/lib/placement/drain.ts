@@ -220,7 +220,7 @@ function rejections({ filter_results }: NodeReport): FilterResult[] {
 
 /**
  * Returns whether every node has reported fewer processors than the instance has vCPUs. Then no node can take the
- * instance, even with more room. Returns false without nodes.
+ * instance, even with more room. Returns false if there are no nodes.
  */
 function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
   const sizes = sizesOf(instance);

@@ -86,7 +86,8 @@ export function whyHostless({ name, public_address, nic_tag, leaves, failed }: H
  * Returns true only if no node can still run the gateway. This is certain in these cases:
  * - The gateway never had a node.
  * - The last node is fenced, or has no document of the VPC.
- * - The last node has applied the generation `without` or a later one. These documents assign the gateway to no node.
+ * - The last node has applied the generation `without` or a later one. The documents of these generations assign the
+ *   gateway to no node.
  * src/db/resting-addresses.ts has the same conditions in SQL.
  */
 export function isOff({ left_at, is_fenced, applied_generation }: Homeless, without: number): boolean {

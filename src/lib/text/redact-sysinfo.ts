@@ -4,8 +4,8 @@
 //
 // A member is removed when a segment of its key is one of the two names. Dots and slashes separate segments. Spaces
 // around a segment and letter case are ignored, and hyphens count as underscores. For example, "ROOT_SHADOW" and
-// "boot_params.root-shadow" are removed. Strings keep their content, because a removal of parts would corrupt other
-// strings. So a kernel command line that a machine sends as one string stays whole.
+// "boot_params.root-shadow" are removed. Strings keep their content, because a search for secrets in strings would also
+// change strings without secrets. So a kernel command line that a machine sends as one string stays whole.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
