@@ -111,8 +111,8 @@ export const AMQP_UNSENT_BYTES_MAX = 2 * AMQP_BODY_BYTES_MAX;
  */
 export const ANNOUNCE_MS = 10_000;
 /**
- * After its start, a machine counts as just started for this time. The time must be shorter than a machine's restart:
- * otherwise a late announcement of one start could end a setup run that began after the next start.
+ * After its start, a machine counts as just started for this time. The time must be shorter than a machine's restart.
+ * Otherwise a late announcement of one start could end a setup run that began after the next start.
  */
 export const JUST_STARTED_MS = 5_000;
 /**

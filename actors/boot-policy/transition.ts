@@ -43,7 +43,7 @@ export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put:
 
 function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
-  // A put without If-Match replaces any version. If the policy has changed since the route read it, the route reads the
+  // A put without If-Match replaces any version: if the policy has changed since the route read it, the route reads the
   // policy again and retries.
   const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(

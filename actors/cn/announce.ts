@@ -99,8 +99,8 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 }
 
 /**
- * An anonymous registration must not block the netboot of a machine. So an announce turns a record that an anonymous
- * registration created into the record of a new machine. The claims of the record stay pending.
+ * An anonymous registration must not block the netboot of a machine. So the announce turns an unproven record into the
+ * record of a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);

@@ -1,8 +1,8 @@
-// Folding applies an actor's queued messages in order to a state that was loaded once. Messages whose decisions cannot
-// fail share one unit. A message gets a unit of its own if its decision has an alternative, a `with` part for another
-// actor, a tell that may join the commit, or any condition except a lock. The units of an actor are a chain in one
-// commit call: each begins at the version that the unit before it writes. If that unit is not written, the rest of the
-// chain ends as a lost race, and its messages are applied again.
+// Folding applies an actor's queued messages in order to a state that was loaded once. A unit is written as a whole or
+// not at all. Messages whose decisions cannot fail share one unit. A message gets a unit of its own if its decision has
+// an alternative, a `with` part for another actor, a tell that may join the commit, or any condition except a lock. The
+// units of an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that
+// unit is not written, the rest of the chain ends as a lost race, and its messages are applied again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out, Part } from "./types.ts";

@@ -6,6 +6,7 @@ import type { ActorRef, Fault, Json, Message } from "./types.ts";
 /** A loaded row. When there is no row, the state is null and `version` is 0. */
 export type LoadedActor = {
   readonly state: Readonly<Record<string, Json>> | null;
+  /** Created with the row. A later row with the same id has another incarnation. */
   readonly incarnation: string;
   readonly version: number;
 };
@@ -48,9 +49,9 @@ export type UnitActor = {
 };
 
 /**
- * A unit of a commit. If no actor has changed since its load, the commit applies the first choice whose conditions
- * hold. If no choice holds, it stores the refusal of the last choice. Earlier units of the call that could affect the
- * conditions are written before the check (waves.ts).
+ * A part of a commit that is written as a whole or not at all. If no actor of the unit has changed since its load, the
+ * commit applies the first choice whose conditions hold. If no choice holds, the commit stores the refusal of the last
+ * choice. Earlier units of the call that could affect the conditions are written before the check (waves.ts).
  */
 export type Unit = {
   readonly actors: readonly UnitActor[];

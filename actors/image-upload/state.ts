@@ -39,8 +39,8 @@ export type ImageUploadState = ImageUploadColumns & {
   readonly state: "open";
   readonly received_bytes: number;
   /**
-   * The digest that the server computed for the upload of an operation. Null until then, and for an upload without an
-   * operation.
+   * The digest that the server computed for the upload of an operation. Null until the server has computed the digest,
+   * and for an upload without an operation.
    */
   readonly sha256: string | null;
   readonly created_at: Date;

@@ -1,6 +1,6 @@
 // The floating IPs of an instance. The removal of the instance detaches them. While the instance is being created,
-// migrated or deleted, no floating IP can be attached or detached. So a node gets no job of a floating IP while the
-// machine of the instance is being created there, moves, or is being deleted.
+// migrated or deleted, no floating IP can be attached or detached. So a node gets no job for a floating IP of the
+// instance while the node creates, moves or deletes the instance's machine.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";

@@ -90,7 +90,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   if (isFault(labels)) return refuse(labels);
   const named = { ...row, name, labels };
   const noting = { nic_id: row.id, name, labels };
-  // Network documents contain neither the name nor the labels, so they do not change.
+  // Network documents contain neither the name nor the labels, so the documents do not change.
   if (m.additional_ips === null && m.allowed_cidrs === null) {
     return go(
       { ...s, updated_at: now },

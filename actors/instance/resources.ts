@@ -68,7 +68,7 @@ export function takeRoom(host: Host, amounts: Amounts, refusal: Fault): Conditio
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
     countedLock(lockKey("cn", server_uuid)),
-    // Instances run on nodes with the role tenant or both.
+    // Instances run on nodes with the role `tenant` or the role `both`.
     guard(
       "cn_has_room",
       { ...room, ...(host.owner === null ? { grows: true, cpu: host.cpu } : { ...host.owner, role: "tenant" }) },

@@ -76,7 +76,10 @@ type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
   /** Why the instance failed. */
   readonly reason: string | null;
-  /** The operation that occupies the instance. Until it ends, no other such operation starts and no report counts. */
+  /**
+   * The operation that occupies the instance. Until it ends, no other operation can occupy the instance, and reports
+   * about the instance are ignored.
+   */
   readonly operation_id: string | null;
   readonly operation_kind: OperationKind | null;
   /** Whether the node has claimed the operation's job. */

@@ -210,7 +210,7 @@ type Realizable = { readonly realized: Realized | null };
 /** Returns the `realized` of one view, from the `realized` of its VPC. */
 type Narrow<V> = (view: V, realized: Realized) => Realized;
 
-/** Adds to each view of a list how much of its VPC the nodes have applied. */
+/** Adds `realized` to each view of a list: the state of the view's VPC on its nodes. */
 export async function addRealized<V extends Realizable>(
   db: Db,
   views: readonly V[],
@@ -226,7 +226,7 @@ export async function addRealized<V extends Realizable>(
   });
 }
 
-/** Returns a query that adds to each view how much of its VPC the nodes have applied. */
+/** Returns a query that adds `realized` to each view, as addRealized does. */
 export function withRealized<V extends Realizable>(
   find: Pick<Find<V>, "many">,
   vpcOf: (view: V) => string,
@@ -237,7 +237,7 @@ export function withRealized<V extends Realizable>(
 
 type Attached = Realizable & { readonly attached_to: string | null };
 
-/** Adds to each attached floating IP of a list how much of the VPC of its NIC the nodes have applied. */
+/** Adds `realized` to each attached floating IP of a list: the state of its NIC's VPC on the VPC's nodes. */
 export async function addRealizedOfNics<V extends Attached>(
   db: Db,
   views: readonly V[],
@@ -251,7 +251,7 @@ export async function addRealizedOfNics<V extends Attached>(
   return views.map((view) => ({ ...view, realized: found.get(vpcOf(view) ?? "") ?? null }));
 }
 
-/** Returns a query that adds to each attached floating IP how much of its NIC's VPC the nodes have applied. */
+/** Returns a query that adds `realized` to each attached floating IP, as addRealizedOfNics does. */
 export function withRealizedOfNics<V extends Attached>(find: Pick<Find<V>, "many">): Pick<Find<V>, "many"> {
   return withAdded(find, (db, views) => addRealizedOfNics(db, views, REALIZATIONS_MAX));
 }

@@ -34,8 +34,8 @@ export type Addressed = {
 };
 
 /**
- * Returns the decision that creates an object with an address of the first source that has a free address, or refuses
- * the name or the labels. `from` returns the new state and the parts for one source.
+ * Returns the decision that creates an object, or refuses its name or its labels. The object gets an address of the
+ * first source with a free address. `from` returns the new state and the parts for one source.
  */
 export function fromFirst<S>(
   { sources, refusal, name, labels = {} }: Addressed & { readonly name: string; readonly labels?: Labels },

@@ -52,7 +52,7 @@ export const imageCreate = saga<ImageCreateParams>(IMAGE_CREATE.saga)
       );
     },
   })
-  // The reply to the caller: the image as the operation created it. It commits with `publish`.
+  // The reply to the caller: the image as the operation created it. This step commits together with `publish`.
   .step("finish", {
     follows: true,
     do: ({ params: { upload_id, image, tenant_id, project_id }, digest, now }) => {

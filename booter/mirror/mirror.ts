@@ -165,7 +165,7 @@ export function openMirror(options: MirrorOptions): Mirror {
 }
 
 /**
- * Fetches the document or the signature of a channel, which may have at most 1 MiB.
+ * Fetches the document or the signature of a channel. Each of them may have at most 1 MiB.
  * @throws ChannelFault with the address and the reason
  */
 export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8Array> {

@@ -15,7 +15,7 @@ export function maySend({ delivered }: Run): boolean {
     (delivered.arrived === false && !delivered.reported && delivered.failure === null);
 }
 
-/** Returns the run with a new token, or null if the script may not be sent. */
+/** Returns the run with a new token, or null if the script must not be sent. */
 export function newSending(run: Run, epoch: number, { address, mac }: AmqpPeer): Sending | null {
   if (!maySend(run)) return null;
   const token = randomBytes(24).toString("hex");

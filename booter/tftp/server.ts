@@ -13,7 +13,7 @@ export type TftpOptions = {
   /** The networks to serve, with the booter's own address on each. */
   readonly segments: readonly { readonly address: string; readonly prefix_len: number }[];
   readonly port: number;
-  /** Returns the content of a file for the machine at an IP address, or null if this machine may not get it. */
+  /** Returns the content of a file for the machine at an IP address, or null if this machine must not get the file. */
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
   readonly counters: Counters;
   readonly log: Log;

@@ -1,8 +1,9 @@
 // Implements a TFTP transfer as a state machine that gets packets and returns packets. The first packet is not
 // repeated, because the client's address may be forged as long as no acknowledgement came. Firmware that lost this
 // packet repeats its request. Blocks are repeated after a timeout. They are also repeated if the client acknowledges a
-// block inside the window: then the blocks after it were lost (RFC 7440). A duplicate acknowledgement is ignored:
-// repeating blocks for it would multiply the packets of the transfer (the sorcerer's apprentice bug).
+// block before the last block of the window: the blocks after the acknowledged block were lost (RFC 7440). A duplicate
+// acknowledgement is ignored: repeating blocks for it would multiply the packets of the transfer (the sorcerer's
+// apprentice bug).
 import { TFTP_BLOCK_BYTES_MAX, TFTP_TRIES_MAX, TFTP_WINDOW_BLOCKS_MAX } from "../limits.ts";
 import { dataPacket, oackPacket } from "./packet.ts";
 

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
 const compress = promisify(gzip);
-/** RFC 1952, 2.3: the position of the byte for the operating system, and the value for an unknown one. */
+/** RFC 1952, 2.3: the position of the byte for the operating system, and its value for an unknown operating system. */
 const SYSTEM_AT = 9;
 const SYSTEM_UNKNOWN = 255;
 

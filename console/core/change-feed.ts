@@ -9,7 +9,7 @@ export type Changes = {
   readonly reset?: boolean;
 };
 
-/** How the page learns about changes. "polling": the server has no feed, or the key may not read it. */
+/** How the page learns about changes. "polling": the server has no feed, or the key has no permission to read it. */
 export type Link = "live" | "polling" | "lost" | "paused";
 
 /** The longest time in seconds until the server answers a poll. The next poll checks the caller's rights again. */
@@ -19,7 +19,7 @@ export const REST_MS = 200;
 /** The longest pause between two polls after failures or resets, in milliseconds. */
 const RETRY_MAX_MS = 10_000;
 const RETRY_FIRST_MS = 500;
-/** The statuses of a request for the feed if the server has no feed, or if the key may not read it. */
+/** The statuses of the answer if the server has no feed, or if the key has no permission to read it. */
 const NO_FEED: readonly number[] = [403, 404];
 const UNAUTHENTICATED = 401;
 

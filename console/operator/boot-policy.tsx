@@ -141,7 +141,7 @@ function PolicyForm({ of: { policy, etag }, saved }: FormProps) {
   );
 }
 
-/** Returns the changes to confirm. Throws a Refusal if the caller may not make them. */
+/** Returns the changes to confirm. Throws a Refusal if the caller lacks permission to make them. */
 function reviewed(changes: string): string {
   const refused = rootOnly();
   if (refused !== null) throw new Refusal(403, refused);

@@ -14,7 +14,7 @@ import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { hostnamesQuery, type Names, NO_NAMES } from "./directory.ts";
 
-/** Returns the reason of the job's status, or else its step with the completed share. Empty without both. */
+/** Returns the reason of the job's status, or else its step with the completed share. Empty if the job has neither. */
 export function progressText({ status, progress }: Pick<Job, "status" | "progress">): string {
   if (status.reason !== undefined || progress === null) return status.reason ?? "";
   return progress.percent === null ? progress.step : `${progress.step} ${progress.percent} %`;

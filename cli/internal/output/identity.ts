@@ -8,7 +8,7 @@ export function idOf(value: unknown): string | null {
   return firstOf(value, ID_MEMBERS);
 }
 
-/** Returns the name of a record, or the id of a record without a name; null without both. */
+/** Returns the name of a record, or the id of a record without a name; null if the record has neither. */
 export function nameOf(value: unknown): string | null {
   return firstOf(value, NAME_MEMBERS) ?? idOf(value);
 }

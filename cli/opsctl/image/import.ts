@@ -72,8 +72,8 @@ export function importImage(host: Host): AnyCommand {
 }
 
 /**
- * Returns the control plane's `fetch.allowed_private`. Returns an empty list if the caller may not read the setting, or
- * if the control plane does not have it.
+ * Returns the control plane's `fetch.allowed_private`. Returns an empty list if the caller lacks permission to read the
+ * setting, or if the control plane does not have it.
  */
 async function allowedBySite(io: Io): Promise<readonly unknown[]> {
   try {

@@ -1,6 +1,7 @@
 // Removes secrets from a support bundle. The sections about settings, nodes, operations and jobs copy only listed
-// members, so that a secret that a later server adds is not copied. As a second protection, this file replaces the
-// values of members with suspicious names at every depth, and text that looks like a secret.
+// members. So if a later server adds a member with a secret, the bundle does not contain the secret. As a second
+// protection, this file replaces the values of members with suspicious names at every depth, and text that looks like a
+// secret.
 
 const REDACTED = "[redacted]";
 

@@ -1,5 +1,6 @@
 // Defines opsctl support-bundle, which writes the facts for remote support into one archive. The manifest lists each
-// missing section with the reason, for example that the server did not answer or the credential may not read it.
+// missing section with the reason, for example that the server did not answer, or that the credential has no permission
+// to read it.
 import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";

@@ -1,6 +1,7 @@
 // Finds steps that the server would refuse because of a collision. Two routes of a route table collide if they have the
 // same destination. Two subnets of a VPC collide if their blocks overlap. A run does not first delete or change the
-// other record, because the server could still refuse the new record. The project would then lack a live route.
+// existing record, because the server could still refuse the new record. The project would then have lost a route that
+// is in use.
 import { containsBlock, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep, Existing } from "../../internal/manifest/plan.ts";
