@@ -52,7 +52,7 @@ const FOLDER_PARTS: Readonly<Record<string, readonly string[]>> = {
   "index-builder": ["index-builder"],
 };
 
-/** The end of a limit's name. Sizes of fields in file formats and protocols have names without such an end. */
+/** How the name of a limit ends. Constants of file formats and protocols have other names, and are not printed. */
 const LIMIT_NAME = /_(?:MS|S|HOURS|DAYS|ROWS|MAX|MIN|DEFAULT|MINUTE)$/;
 const BLOCK = /\/\*\*((?:(?!\*\/)[\s\S])*?)\*\/\n((?:(?:export )?const [A-Z][A-Z0-9_]*\b[^=\n]*= [^\n]*;\n)+)/g;
 const LINE = /const ([A-Z][A-Z0-9_]*)\b[^=\n]*= ([^;\n]*);/g;
@@ -81,13 +81,13 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * Returns the limits of one file. Only the names in files called limits.ts are unique, so other limits are shown with
- * their file.
+ * Returns the limits of one file. Names in files called limits.ts are unique. Limits of other files are shown with the
+ * path of their file.
  */
 function fileList(path: string): string {
   const found = blocks(readFileSync(`${ROOT}${path}`, "utf8"));
   if (path.endsWith("/limits.ts")) return list(found);
-  // A docstring always describes the first constant below it, and may describe more.
+  // A docstring describes at least the first constant below it. So this constant decides whether the block is printed.
   const about = found.filter(({ limits }) => LIMIT_NAME.test(limits[0]!.name) && limits[0]!.value !== null);
   const limits = about.map(({ limits, reason }) => ({
     limits: limits.filter(({ name }) => LIMIT_NAME.test(name)),

@@ -434,7 +434,7 @@ test("enable approves a disabled node again if the node has a key, and is refuse
   });
 });
 
-test("disable ends the claims and clears the undelivered key but keeps the bound key", () => {
+test("disable ends the node's claims and erases the stored copy of its key; the key itself stays valid", () => {
   const { next, parts } = going(UNPROVEN, MESSAGES.disable);
   expect(next).toMatchObject({ state: "disabled", unproven: false });
   expect(parts).toContainEqual(expect.objectContaining({ part: "effect", name: "end_claims" }));
@@ -481,7 +481,7 @@ test("key_used of the node's key erases the pending credential once, and key_use
   expect(step(next, MESSAGES.key_used)).toEqual({ out: "ignore" });
 });
 
-test("set_reservoir replaces the whole override and accepts a percent above 1", () => {
+test("set_reservoir replaces the whole override, and accepts a reservoir_percent above 1", () => {
   const set = going(PENDING, MESSAGES.set_reservoir);
   expect(set.parts.find((part) => part.part === "reply")).toMatchObject({
     reply: { reservoir_percent: 1.5, effective_enabled: false, effective_percent: 1.5 },

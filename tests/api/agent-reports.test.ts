@@ -136,7 +136,7 @@ test("reports are not audited", async () => {
   expect(await head()).toBe(before);
 });
 
-test("the agent of a removed node gets 401, and the node's signal row is not created again", async () => {
+test("the agent of a removed node gets 401, and its reports do not create the node's row in cn_signal again", async () => {
   const gone = await t.approvedNode();
   await t.call("POST", `/v1/cns/${gone.server_uuid}/disable`);
   const [removed] = await Promise.all([

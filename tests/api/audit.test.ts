@@ -17,8 +17,8 @@ const list = async (query = "limit=1000") => (await t.call("GET", `/v1/audit/eve
 const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${query}`)).body;
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
- * Returns the audit events that `act` adds. It adds a marker event before and after `act`, waits until both are in the
- * chain, and returns the events between them. A long transaction anywhere in the cluster delays the chain.
+ * Returns the audit events that `act` adds. Adds a marker event before `act` and one after it, waits until the chain
+ * has both markers, and returns the events between them. A long transaction anywhere in the cluster delays the chain.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();

@@ -35,7 +35,7 @@ test("the fleet's capacity contains the nodes that report, the resources of plac
   expect((await get(`/v1/system/cns/${node}/capacity`)).placed).toEqual(placed);
 });
 
-test("sums above the greatest exact number are shown as that number", async () => {
+test("a sum above 2^53 - 1, the greatest exact JSON number, is shown as this number", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const pool = { name: "zones", total_bytes: most, free_bytes: most, tier: "nvme" };
   const zpools = Array.from({ length: 1_025 }, () => pool);
@@ -43,7 +43,7 @@ test("sums above the greatest exact number are shown as that number", async () =
   const { physical } = await get("/v1/system/capacity");
   expect(physical).toEqual({ cpu: most, memory_bytes: most, disk_bytes: most, disk_free_bytes: most });
   await f.node.alive();
-  // A tenant whose quota limits only the vCPUs has the greatest number for the other limits.
+  // A quota that limits only the vCPUs has the number `most` for the other limits.
   await f.t.db.query(
     `with made as (
        insert into tenant

@@ -58,8 +58,8 @@ export async function makePortForward(t: TestControlPlane, of: Objects): Promise
 }
 
 /**
- * Returns the kinds and all their parents, up to the silo. For a disk, a snapshot or a NIC, returns the kind of the
- * instance instead.
+ * Returns the kinds and all their parents, up to the silo. A disk, a snapshot or a NIC is created with its instance, so
+ * the result has the instance in place of it.
  */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "snapshot", "nic"].includes(name) ? "instance" : name));

@@ -113,7 +113,7 @@ test("pages that after_id selects contain each operation once", async () => {
   expect(ids(seen)).toEqual(ids(whole));
 });
 
-test("after_id of a deleted operation is refused, because the list would otherwise end before a stuck operation", async () => {
+test("after_id of a deleted operation is refused, because an empty list would hide older operations", async () => {
   const like = await joined();
   await show(like.id, "?wait=10");
   const [stuck = "", ended = "", newest = ""] = [

@@ -43,7 +43,7 @@ test("expired keys are read once for concurrent tokens; after a failed read, the
   issuer.behave({ status: 500 });
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
   issuer.behave({});
-  // A read for another issuer drops old entries, but not the entry of the failed read.
+  // When the cache reads the keys of another issuer, it drops old entries, but not the entry of the failed read.
   const other = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
   expect(await keys.verify(token, other, ["RS256"])).toMatchObject({ sub: "s" });
   await expect(verify(token)).rejects.toThrow(/failed less than \d+ s ago/);
@@ -64,7 +64,7 @@ test("a token with an unknown key id makes the server read the keys again, but a
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("if the address of the keys is configured, the server uses it without discovery", async () => {
+test("if the address of the keys is configured, the server reads the keys there without discovery", async () => {
   issuer.behave({ discovery: "nothing" });
   const token = await issuer.sign({ sub: "s" });
   const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };

@@ -276,7 +276,7 @@ async function used(cookie: string): Promise<number> {
   return Number(rows[0]?.s);
 }
 
-describe("the session reference of an open serial console", () => {
+describe("the check of an open serial console's session", () => {
   async function opened() {
     const user = await newUser();
     const key = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "d", scope: "full" } }));
@@ -300,7 +300,7 @@ describe("the session reference of an open serial console", () => {
     ["the logout of a session that a key opened", "key"],
     ["the delete of the key", "key"],
     ["the delete of the user", "password"],
-  ])("finds no principal after %s", async (end, ended) => {
+  ])("fails after %s", async (end, ended) => {
     const of = await opened();
     const { rows } = await t.db.query<{ id: string; user_id: string; api_key_id: string | null }>(
       "select id, user_id, api_key_id from session where user_id = $1 or api_key_id = $2",

@@ -130,7 +130,8 @@ test("if the network changes before a decision is committed, the server decides 
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0))");
-    // Both pauses are shorter than the lock timeout. So both statements wait: first the policy's, then the record's.
+    // The change of the policy waits for the lock, and then the new record also waits. The two pauses together are
+    // shorter than the lock timeout.
     const put = use(block(12));
     await new Promise((wake) => setTimeout(wake, 60));
     const answer = seen(other, newMac());

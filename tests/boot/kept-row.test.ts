@@ -1,4 +1,4 @@
-// A process keeps the last row that it read. Tests when the process reads the row again.
+// A process keeps large rows that many requests need. Tests when the process reads such a row again.
 import { type Kysely } from "kysely";
 import { expect, test } from "vitest";
 import { keptRow } from "../../actors/record/reads.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../../src/db/tables.ts";
 const db = {} as Kysely<Database>;
 const row = (version: number, ms = 0) => ({ version, updated_at: new Date(ms) });
 
-test("the row is read again only if its version or its time differs", async () => {
+test("the row is read again only if its version or the time of its last change differs", async () => {
   let stored: ReturnType<typeof row> | undefined;
   let reads = 0;
   const find = keptRow(() => Promise.resolve(stored), () => {

@@ -45,7 +45,7 @@ function seen(second: number): Promise<Outcome> {
 }
 
 test.each([["policy"], ["machine"]])(
-  "if a change of the policy and a report of a machine are concurrent, the record fits one policy (first: the %s)",
+  "if a change of the policy and a report of a machine are concurrent, the report is refused, or its record fits the earlier policy (first: the %s)",
   async (first) => {
     const base = first === "policy" ? 1 : 101;
     expect((await put(base)).ok).toBe(true);

@@ -115,8 +115,8 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
       }
       await site.restart();
       await expect.poll(() => bare.scripts.length, WAIT).toBeGreaterThan(0);
-      // The machine has logged in again. The booter sends the script again if it was killed before it stored the
-      // machine's acknowledgement.
+      // Waits until the machine has logged in again. If the booter was killed before it stored the machine's
+      // acknowledgement, it then sends the script again.
       await site.booter().line(new RegExp(`bus\\.login address=\\S+ mac=`));
       await expect.poll(() => bare.completes(bare.scripts.at(-1)!), WAIT).toBe(true);
       await expect.poll(bare.state, WAIT).toBe("approved");

@@ -243,7 +243,7 @@ test.each([
   expect(await again.mirror.refresh()).toBe(true);
 });
 
-test("the mirror deletes the files of the previous channel", async () => {
+test("when the mirror has taken a new channel, it deletes the files of the previous channel", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);

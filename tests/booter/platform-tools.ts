@@ -137,8 +137,8 @@ case "$name @{1-}" in
 esac
 `.replaceAll("@{", "${");
 
-// The fake `ln` logs no call. It ignores -n. The `ln` of illumos does the same if the target is a link to a folder: it
-// follows the link.
+// The fake `ln` logs no call. It ignores -n, because the `ln` of illumos follows a target that is a link to a folder
+// even with -n.
 const LN = String.raw`#!/usr/bin/env bash
 case $1 in -*) set -- "@{1//n/}" "@{@:2}" ;; esac
 PATH=/usr/bin:/bin exec ln "$@"

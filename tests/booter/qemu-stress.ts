@@ -1,6 +1,6 @@
-// Boots machines with each kind of firmware from the real booter. The machines boot normally, get nothing because of
-// their record, or boot into rescue with a record of any state. If the booter is killed during a boot, the machine must
-// boot nevertheless.
+// Boots machines with each kind of firmware from the real booter. Also tests records with which a machine gets no
+// answer, and rescue boots with a record of each state. If the booter is killed during a boot, the machine must boot
+// nevertheless.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

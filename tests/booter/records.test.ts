@@ -279,7 +279,7 @@ describe("cached records on disk", () => {
       await writeFile(path, text.slice(0, 100));
       expect(await loadCache(path, SECRET)).toBeNull();
       const bytes = Buffer.from(text);
-      // Makes the first byte of the seal invalid UTF-8. A reader would replace it by one character of three bytes.
+      // Makes the first byte of the seal invalid UTF-8. A text decoder replaces it by a character of three bytes.
       bytes[0]! |= 0x80;
       await writeFile(path, bytes);
       expect(await loadCache(path, SECRET)).toBeNull();

@@ -1,3 +1,4 @@
+// The booter refreshes its copies of the boot records again and again. Tests the pauses between the refreshes.
 import { expect, test } from "vitest";
 import { refreshPause_ms } from "../../booter/booter.ts";
 import { READING_MS, RECORD_FRESH_MS, REFRESH_MS } from "../../booter/limits.ts";

@@ -41,7 +41,7 @@ test.each([
     "fail /boot/grubx64.efi: has no section .sbat, so shimx64.efi refuses it; sign the iPXE of Debian 13 or later",
   ],
   [program(".text", ".sbat"), "ok shimx64.efi and grubx64.efi: found; UEFI machines start the shim"],
-])("the second program %o of a shim is checked", async (second, finding) => {
+])("`booter check` reports whether the shim can start its second program (case %#)", async (second, finding) => {
   expect(await found(second)).toEqual([finding]);
 });
 

@@ -119,8 +119,8 @@ const RECORD = {
 };
 
 /**
- * Answers each read with the record, or with a list that contains only the record. Answers a DELETE with 204, and other
- * changes with the record. A DELETE of a setting or a capability also gets the record.
+ * Answers each read with the record, or with a list that contains only the record. Answers each change with the record,
+ * except a DELETE, which gets 204. A DELETE of a setting or a capability gets the record, too.
  */
 const answering: Server = ({ method, path }): FakeAnswer => {
   if (method === "DELETE" && !/config|capabilities/.test(path)) return { status: 204 };

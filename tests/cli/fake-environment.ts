@@ -30,7 +30,7 @@ export type FakeEnvironment = {
 export type FakeOptions = {
   readonly env?: Record<string, string>;
   readonly server?: Server;
-  /** The user's input. A text is the standard input and every answer. An array has one answer for each question. */
+  /** The user's input. A text is the standard input and the answer to every question; an array has one answer each. */
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly dial?: Environment["dial"];

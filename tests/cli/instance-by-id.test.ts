@@ -20,7 +20,7 @@ async function show(...words: readonly string[]) {
   return await showFrom([LISTED], ...words);
 }
 
-/** Like `show`; the list of the instances of HOST has these instances. */
+/** Does the same as `show`. The server answers a list of HOST's instances with `onHost`. */
 async function showFrom(onHost: readonly unknown[], ...words: readonly string[]) {
   const server: Server = ({ path, query }) => ({
     body: path === "/v1/system/instances" ? { items: query.cn === HOST ? onHost : [LISTED] } : OWN,

@@ -63,7 +63,7 @@ test("omitted fields are shown as empty or null, and a null field counts as omit
 });
 
 describe("an image's id", () => {
-  test("is derived from scope and bytes, so it is the same after a delete and differs in another scope", async () => {
+  test("is derived from scope and bytes: an image that is created again has its earlier id, and another id in another scope", async () => {
     const sha256 = digest();
     const { body: first } = await post({ sha256 });
     expect(first.id).toMatch(/^.{14}5/);

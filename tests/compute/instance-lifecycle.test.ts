@@ -130,7 +130,7 @@ describe("an instance", () => {
     notFound(await a.call("GET", at(id)));
   });
 
-  test("keeps its state if its node does not claim the job in time, and keeps the first reason if a retry fails in this way", async () => {
+  test("keeps its state if its node does not claim the job in time; a failed instance then also keeps its reason", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const late = "step act got no report within its time limit";

@@ -95,7 +95,7 @@ test("a report that names an instance in two spellings stores one sample, and ot
   okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
 });
 
-test("the smallest possible increase of an instance's processor time does not prevent the summary of any instance", async () => {
+test("all instances are summarized, even if the processor time of one of them grew by the smallest possible number", async () => {
   const [tiny, usual] = [await a.running(), await a.running()];
   for (const cpu_seconds of [0, 5e-324]) {
     await report({ metrics: { [tiny.id]: { ...METRICS, cpu_seconds }, [usual.id]: METRICS } });

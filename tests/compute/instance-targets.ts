@@ -1,6 +1,6 @@
 // Builds the requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the
-// matrix share one instance, whose state must not change. So every request that passes the permission check and would
-// change the state is then refused. An operation that never ends occupies the instance, or a field of the body is
+// matrix share one instance, whose state must not change. So the server refuses every request that would change the
+// state, after the permission check: an operation that never ends occupies the instance, or a field of the body is
 // invalid.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";

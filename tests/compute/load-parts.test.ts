@@ -139,7 +139,7 @@ test("the load of all nodes in an hour is stored when the hour has ended, and do
   );
   const { hours } = await readFleetLoad(t.db.kysely);
   expect(hours).toHaveLength(3);
-  // Samples of nodes are in the fifth, ninth and thirteenth of twenty ranges.
+  // The nodes' samples are in the fifth, ninth and thirteenth of twenty ranges. The mean uses the middle of each range.
   for (const hour of hours) expect(hour).toMatchObject({ cpu_mean: 0.425, cpu_max: 0.3, nodes: NODES });
   for (const stored of [1, 1, 0]) {
     expect((await t.db.query("select load_fleet(1) as stored")).rows).toEqual([{ stored }]);
@@ -149,7 +149,7 @@ test("the load of all nodes in an hour is stored when the hour has ended, and do
   expect(await readFleetLoad(t.db.kysely)).toEqual({ hours: hours.slice(0, 2) });
 });
 
-test("the load of all nodes in an hour is stored when the last samples of the hour are counted, and not after a week", async () => {
+test("the load of all nodes in an hour is stored ten minutes after the hour, and not if the hour is a week old", async () => {
   const { rows: [next] } = await t.db.query<{ seconds: number }>(
     "select ceil(extract(epoch from date_trunc('hour', berth_now()) + interval '1 hour' - berth_now()))::int as seconds",
   );

@@ -59,7 +59,8 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     ram_used_p95_5m: 0.29,
     samples_5m: 3,
   });
-  // The summary of the day was computed only after the first sample. This sample is in the fifth of twenty buckets.
+  // The summary of the day was computed only after the first sample. This sample is in the fifth of twenty ranges, and
+  // the percentile is the middle of this range.
   expect(await summary()).toMatchObject({ cpu_p50_1d: 0.225, cpu_max_1d: 0.2, samples_1d: 1, samples_7d: 1 });
   await t.advance(600);
   await reports([0.8, 700]);
@@ -68,7 +69,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     cpu_p50_5m: 0.8,
     samples_1d: 4,
     cpu_max_1d: 0.8,
-    // Two of four samples are below the end of the ninth of twenty buckets.
+    // Two of four samples are below the end of the ninth of twenty ranges.
     cpu_p50_1d: 0.45,
     cpu_p50_7d: 0.45,
   });

@@ -42,7 +42,7 @@ async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
 }
 
-test("only the node whose job needs an uploaded image sends or reads its bytes, and only while the job runs", async () => {
+test("a node can send or read the bytes of an upload only while it runs a job that needs the upload", async () => {
   const content = "the content of another disk";
   const { snapshot } = await snapped();
   const other = await addNode(a.t);

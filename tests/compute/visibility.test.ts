@@ -1,6 +1,9 @@
-// Tests which callers can see and change the images and SSH keys of each scope (docs/tenancy.md). The callers are
-// inside and outside of the tenant acme. `bound` is a key that is bound to a tenant. `silo admin` is a member with the
-// capability silo-admin.
+// Tests which callers can see and change the images and SSH keys of each scope (docs/tenancy.md). The objects belong to
+// the tenant acme, its silo or its project, or are public. These are the callers:
+// - `member`, `silo admin`: users of acme; the second has the capability silo-admin. `bound`: the key of acme itself
+// - `neighbour`, `sibling`: a user and the key of another tenant in the same silo
+// - `foreign admin`, `foreign`: a user with silo-admin and the key of a tenant in another silo
+// - `tenantless`: a user without a tenant
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -86,7 +86,7 @@ test("the pause grows with each reset in a row up to 10 s and starts again after
 });
 
 test.each([[404, "polling"], [403, "polling"], [401, "paused"]])(
-  "after a %i the feed ends and shows the state %s",
+  "after an answer with the status %i the feed ends and shows the state %s",
   async (status, link) => {
     const shown: string[] = [];
     await follow({

@@ -83,7 +83,7 @@ test("Enter in the filter of the members leads to their list", async () => {
   expect(await cursorText()).toContain("bob");
 }, LIMIT_MS);
 
-test("on a page with one list, the keys move in the list without its focus", async () => {
+test("on a page with one list, the keys move in the list even if it does not have the focus", async () => {
   const { page, show } = f.ui();
   await show("/users");
   await page.getByText("bob", { exact: true }).waitFor();

@@ -172,7 +172,7 @@ test(
     await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();
     expect(asked.size).toBe(50);
-    // Searches for a part of the tenant's name, for the name of its silo, and for the id, which both have in this test.
+    // Searches for a part of the tenant's name, for the name of its silo, and for the id, which is the same for both.
     for (const word of ["sho", "silo59", last]) {
       asked.clear();
       await own.show(`/tenants?q=${word}`);

@@ -37,7 +37,7 @@ test("an audit event shows its object by the kind and the end of the id, and lin
   await page.getByRole("heading", { name: "acme", exact: true, level: 1 }).waitFor();
 }, LIMIT_MS);
 
-test("the list of operations names instances for operators, also those that the first page lacks", async () => {
+test("in the list of operations, operators see names even of instances beyond the first page", async () => {
   const { page, show } = f.ui();
   const [first, other, deleted] = [randomUUID(), randomUUID(), randomUUID()] as const;
   const operation = (id: string) => ({

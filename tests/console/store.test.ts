@@ -1,4 +1,5 @@
-// Tests properties of the console's store: which entries it reads and when, and the data that it shows during a read.
+// Tests properties of the console's store: which entries it reads and when, and the data that it shows during a read. A
+// reader opens an entry to get its data, and holds the entry while the data are on screen.
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Kind } from "../../console/core/kinds.ts";
@@ -108,7 +109,7 @@ test("an entry that loses its last reader aborts its read, unless it gets anothe
   expect([source.aborted, store.size()]).toEqual([1, 0]);
 });
 
-test("an entry that leaves the screen during its rest period is never read", async () => {
+test("an entry that leaves the screen before its rest_ms have passed is never read", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const release = store.open({ ...query, rest_ms: 80 }).hold();
@@ -132,7 +133,7 @@ test("refresh reads a held entry again exactly when its data reach their maximum
   expect(source.reads).toBe(2);
 });
 
-test("if a change drops an entry between its open and its hold, and another reader opens the key meanwhile, both see later changes", async () => {
+test("if a change drops an opened entry before its reader holds it, this reader and the next reader of the key see later changes", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const early = store.open(query);

@@ -233,7 +233,7 @@ test("a short key id is not accepted as a fingerprint", async () => {
   expect((await download(["--fingerprint", "D94AA3F0EFE21092"])).code).toBe(2);
 });
 
-test("the index cannot make a key trusted by the key's fingerprint in the URL of a key server", async () => {
+test("a key is not trusted only because the index has the URL of a key server with the key's fingerprint", async () => {
   await signList(mine, mine);
   vendor.put(`/lookup?op=get&search=0x${mine.fingerprint}`, mine.armored);
   const [signature] = vendor.artifact.integrity!.signatures!;

@@ -6,7 +6,7 @@ import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
-/** @param typed the text on standard input; undefined: standard input is not read */
+/** Runs a command line. `typed` is the text on standard input; without it, the command must not read its input. */
 export function runAsTenant(
   { t, tenant }: { readonly t: TestControlPlane; readonly tenant: TestTenant },
   line: string,
