@@ -13,6 +13,7 @@ import {
 } from "./enums.ts";
 import { LabelText } from "./labels.ts";
 import {
+  BOOT_CONSOLE_SPEED_DEFAULT,
   CIDR_TEXT_CHARS_MAX,
   KERNEL_ARGS_MAX,
   LABEL_ARGUMENTS_MAX,
@@ -54,7 +55,7 @@ export const OwnKernelArgument = KernelArgument.refine(
   `must not set ${RESERVED_KERNEL_PROPERTIES.join(", ")}`,
 );
 
-const CONSOLE_SPEEDS: readonly number[] = [9_600, 19_200, 38_400, 57_600, 115_200];
+const CONSOLE_SPEEDS: readonly number[] = [9_600, 19_200, 38_400, 57_600, BOOT_CONSOLE_SPEED_DEFAULT];
 
 /** The console of a machine. */
 export const BootConsole = z.strictObject({
@@ -63,8 +64,8 @@ export const BootConsole = z.strictObject({
   ),
   speed: withDefault(
     z.number().int().refine((speed) => CONSOLE_SPEEDS.includes(speed), `must be one of ${CONSOLE_SPEEDS.join(", ")}`),
-    115_200,
-  ).describe("Bits per second of a serial port. Default: 115200"),
+    BOOT_CONSOLE_SPEED_DEFAULT,
+  ).describe(`Bits per second of a serial port. Default: ${BOOT_CONSOLE_SPEED_DEFAULT}`),
 });
 export type BootConsole = z.infer<typeof BootConsole>;
 

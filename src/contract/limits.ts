@@ -249,6 +249,8 @@ export const KERNEL_ARGS_MAX = 32;
 /** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
 export const HARDWARE_PARTS_MAX = 512;
 export const HARDWARE_TEXT_CHARS_MAX = 256;
+/** The speed of a serial console without a given speed, in bits per second. Servers come with this speed. */
+export const BOOT_CONSOLE_SPEED_DEFAULT = 115_200;
 /** Labels with kernel arguments in the boot policy. */
 export const LABEL_ARGUMENTS_MAX = 100;
 /** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */

@@ -65,6 +65,28 @@ test("the description null removes the description of an external subnet", async
   await applyTwice(described("null"));
 });
 
+test("a second run changes nothing if addresses of a subnet are null, which the server then chooses", async () => {
+  const unset = ["provision_start_ipv4", "provision_end_ipv4", "gateway_ipv4"].map((field) => `${field}: null`);
+  await applyTwice(subnet(`name: chosen, ipv4_block: 198.18.8.0/24, ${unset.join(", ")}`));
+});
+
+test("a list of the boot policy with the value null is emptied", async () => {
+  await applyTwice("boot_policy: { enrollment_kernel_args: [noapic], allowlist: [{ kind: mac_prefix, value: '02' }] }");
+  const unset = ["allowlist", "enrollment_kernel_args", "rack_networks", "label_arguments"];
+  await applyTwice(`boot_policy: { ${unset.map((field) => `${field}: null`).join(", ")} }`);
+  expect(okOf(await t.call("GET", "/v2/cn-boot-policy"))).toMatchObject({ allowlist: [], enrollment_kernel_args: [] });
+});
+
+test("a second run changes nothing if networks and consoles of the boot policy omit fields with defaults", async () => {
+  const range = "provision_start_ipv4: 10.9.0.10, provision_end_ipv4: 10.9.0.99";
+  const rack = "provision_start_ipv4: 10.9.1.10, provision_end_ipv4: 10.9.1.99";
+  await applyTwice(`boot_policy:
+  admin_network: { ipv4_block: 10.9.0.0/24, ${range} }
+  rack_networks: [{ name: r1, ipv4_block: 10.9.1.0/24, ${rack} }]
+  label_arguments: [{ label: rack=a, kernel_args: [noapic], console: { port: ttya } }]
+`);
+});
+
 test("another gateway of a fixed public pool is refused", async () => {
   const body = { name: "e", nic_tag: "uplink", ipv4_block: "203.0.113.0/24", provision_start_ipv4: "203.0.113.9" };
   const refused = await t.call("POST", "/v1/system/external-subnets", {

@@ -30,6 +30,8 @@ export type Field = {
   readonly type: FieldType;
   readonly change: FieldChange;
   readonly required?: true;
+  /** The server chooses a value for a record that is created with null. So null in a manifest equals every value. */
+  readonly chosen?: true;
 };
 
 export type ManifestKind = {

@@ -124,7 +124,8 @@ function stepFor(entry: Entry, existing: Existing, problems: string[]): EntrySte
   const { fields, singular } = entry.kind;
   const diffs = Object.entries(entry.values).flatMap(([field, to]): FieldDiff[] => {
     const from = existing.values[field] ?? null;
-    if (fields[field]!.change === "hidden" || isSame(from, to)) return [];
+    const { change, chosen } = fields[field]!;
+    if (change === "hidden" || (chosen === true && to === null) || isSame(from, to)) return [];
     return [{ field, from, to }];
   });
   if (diffs.length === 0) return null;

@@ -3,6 +3,7 @@ import type { AddressFamily } from "../../../src/contract/enums.ts";
 import { parseProvisionRange } from "../../../src/lib/net/provision-range.ts";
 import type { Entry, ManifestKind } from "../../internal/manifest/kind.ts";
 import type { Reference, Schema } from "../../internal/manifest/plan.ts";
+import { completePolicy } from "./boot-policy.ts";
 
 const name = { type: "text", change: "fixed", required: true } as const;
 const parent = name;
@@ -10,6 +11,7 @@ const description = { type: "text", change: "patch" } as const;
 const fixed = <const T extends string>(type: T) => ({ type, change: "fixed" }) as const;
 const patched = <const T extends string>(type: T) => ({ type, change: "patch" }) as const;
 const required = <const F extends object>(field: F) => ({ ...field, required: true }) as const;
+const chosen = <const T extends string>(type: T) => ({ ...fixed(type), chosen: true }) as const;
 
 /**
  * Returns the field with the start of the range as the server stores it. The first address after the network address is
@@ -77,12 +79,12 @@ const KINDS = [
       vlan_id: fixed("number"),
       ipv4_block: fixed("block"),
       ipv6_block: fixed("block"),
-      provision_start_ipv4: fixed("address"),
-      provision_end_ipv4: fixed("address"),
-      provision_start_ipv6: fixed("address"),
-      provision_end_ipv6: fixed("address"),
-      gateway_ipv4: fixed("address"),
-      gateway_ipv6: fixed("address"),
+      provision_start_ipv4: chosen("address"),
+      provision_end_ipv4: chosen("address"),
+      provision_start_ipv6: chosen("address"),
+      provision_end_ipv6: chosen("address"),
+      gateway_ipv4: chosen("address"),
+      gateway_ipv6: chosen("address"),
       owner_silos: patched("texts"),
     },
     complete: (values) => ({ ...values, ...startOf("v4", values), ...startOf("v6", values) }),
@@ -116,6 +118,7 @@ const KINDS = [
       rack_networks: patched("objects"),
       label_arguments: patched("objects"),
     },
+    complete: completePolicy,
   },
 ] as const satisfies readonly ManifestKind[];
 

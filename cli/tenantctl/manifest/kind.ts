@@ -1,4 +1,5 @@
 // Lists the kinds of records in the manifest of a project.
+import type { FirewallProtocol } from "../../../src/contract/enums.ts";
 import type { Field, FieldType, ManifestKind } from "../../internal/manifest/kind.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
 
@@ -14,6 +15,10 @@ const patched = (type: FieldType) => ({ type, change: "patch" }) as const;
 const replaced = (type: FieldType) => ({ type, change: "replace" }) as const;
 const fixed = (type: FieldType) => ({ type, change: "fixed" }) as const;
 const required = <const F extends Field>(field: F) => ({ ...field, required: true }) as const;
+const chosen = <const F extends Field>(field: F) => ({ ...field, chosen: true }) as const;
+
+/** The protocol of a firewall rule that matches every protocol. */
+const ANY_PROTOCOL: FirewallProtocol = "any";
 
 export const KINDS = [
   {
@@ -41,7 +46,7 @@ export const KINDS = [
       vpc: parent,
       name,
       ...described,
-      family: fixed("text"),
+      family: chosen(fixed("text")),
       network_id: fixed("text"),
       // Hidden, because an existing gateway shows its external subnet, but not its pool.
       pool_id: { type: "text", change: "hidden" },
@@ -59,7 +64,7 @@ export const KINDS = [
     singular: "floating IP",
     path: "/v1/floating-ips",
     key: ["name"],
-    fields: { name, ...described, family: fixed("text"), attached_to: { type: "object", change: "step" } },
+    fields: { name, ...described, family: chosen(fixed("text")), attached_to: { type: "object", change: "step" } },
     // If an attachment names no NIC, the floating IP is attached to the first NIC.
     complete: ({ attached_to, ...rest }) =>
       typeof attached_to === "object" && attached_to !== null
@@ -122,13 +127,22 @@ export const KINDS = [
       destination_ports: patched("object"),
       icmp_type_code: patched("object"),
     },
+    // On the server, every rule has a protocol. So null in a manifest means the protocol of a new rule.
+    complete: ({ protocol, ...rest }) =>
+      protocol === undefined ? rest : { ...rest, protocol: protocol ?? ANY_PROTOCOL },
   },
   {
     list: "placement_groups",
     singular: "placement group",
     path: "/v1/placement-groups",
     key: ["name"],
-    fields: { name, ...described, policy: fixed("text"), level: fixed("text"), strictness: fixed("text") },
+    fields: {
+      name,
+      ...described,
+      policy: chosen(fixed("text")),
+      level: chosen(fixed("text")),
+      strictness: chosen(fixed("text")),
+    },
   },
   {
     list: "instances",
@@ -143,7 +157,7 @@ export const KINDS = [
       primary_subnet: required(fixed("text")),
       cpu: required(fixed("number")),
       memory_bytes: required(fixed("bytes")),
-      disk_bytes: { type: "bytes", change: "grow" },
+      disk_bytes: chosen({ type: "bytes", change: "grow" }),
       // Hidden, because a manifest cannot name all keys of an existing instance: a key may belong to another user, or
       // may be deleted.
       ssh_keys: { type: "texts", change: "hidden" },

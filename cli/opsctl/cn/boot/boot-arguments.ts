@@ -1,6 +1,7 @@
 // Defines the options for kernel arguments and the console, which the commands for one machine and for a label share.
 import type { BootArguments, BootConsole } from "../../../../src/contract/boot.ts";
 import { BOOT_CONSOLES } from "../../../../src/contract/enums.ts";
+import { BOOT_CONSOLE_SPEED_DEFAULT } from "../../../../src/contract/limits.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 
 export const KERNEL_ARG_OPTION = ["--kernel-arg <argument>", "kernel argument; may be repeated"] as const;
@@ -24,7 +25,7 @@ export function argumentsGiven({ kernelArg, console, clear }: Given): BootArgume
 }
 
 function consoleOf(text: string): BootConsole {
-  const [name = "", speed = "115200"] = text.split(":");
+  const [name = "", speed = String(BOOT_CONSOLE_SPEED_DEFAULT)] = text.split(":");
   const port = BOOT_CONSOLES.find((each) => each === name);
   if (port !== undefined && /^\d{1,6}$/.test(speed)) return { port, speed: Number(speed) };
   throw usageFailure(
