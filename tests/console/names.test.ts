@@ -1,9 +1,9 @@
 // Tests the names that pages show in place of ids, and the texts that say what a boot policy or a roster changes.
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { actorText } from "../../console/core/audit-actor.ts";
 import { objectText } from "../../console/core/audit-object.ts";
 import { policyChanges, rosterChanges } from "../../console/core/boot-changes.ts";
-import { mostSpecific, pageOf, shortId } from "../../console/core/names.ts";
+import { mostSpecific, nameQuery, pageOf, shortId } from "../../console/core/names.ts";
 import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
 
 test.each([
@@ -15,6 +15,23 @@ test.each([
   [null, ""],
 ])("the object %s of an audit event is shown as '%s'", (resource, text) => {
   expect(objectText(resource)).toBe(text);
+});
+
+describe("the name of an instance", () => {
+  afterEach(() => void vi.unstubAllGlobals());
+  const nameAfter = async (status: number, body: unknown) => {
+    vi.stubGlobal("fetch", () => Promise.resolve(Response.json(body, { status })));
+    return await nameQuery({ scope: "instance", id: "0198c2f4-aaaa" }).read(new AbortController().signal);
+  };
+
+  test("is read from the server; a deleted instance has no name, and its read does not fail", async () => {
+    expect(await nameAfter(200, { name: "web1" })).toBe("web1");
+    expect(await nameAfter(404, { message: "Not Found" })).toBeNull();
+  });
+
+  test("cannot be read if the server gives no valid answer", async () => {
+    await expect(nameAfter(503, { message: "overloaded" })).rejects.toMatchObject({ status: 503 });
+  });
 });
 
 const refs = [
