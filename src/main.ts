@@ -29,7 +29,7 @@ async function open(): Promise<ControlPlane> {
   await configureLogging(config.logLevel);
   warnOfUnknownVariables(getLogger(["berth"]), variableNames());
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
-  // Closes the database connections. The host itself drains requests, but it would then wait for open connections.
+  // Closes the database connections. The host drains requests, but does not end while database connections are open.
   process.once("SIGTERM", () => void opened.close());
   return opened;
 }

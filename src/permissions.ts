@@ -46,7 +46,7 @@ const HTTPS_PORT = 443;
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
-  /** The port of the outbound process on 127.0.0.1. If it is null, the server cannot read the keys of issuers. */
+  /** The port of the outbound process on 127.0.0.1. Null: the server cannot use that process. */
   readonly fetcher_port: number | null;
 };
 

@@ -58,7 +58,7 @@ export async function openNodeNamespaces(ports: readonly number[]): Promise<Node
       const outer = `${bridge}n${index}`;
       const pid = await childOf(holder);
       await ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", pid);
-      // The kernel may keep a namespace for a while after its last process has ended.
+      // Deletes the link itself: the kernel may keep a namespace for a while after its last process has ended.
       stack.defer(async () => void await ip("link", "del", outer).catch(() => {}));
       await ip("link", "set", outer, "master", bridge, "up");
       const enter = ["nsenter", "--target", pid, "--mount", "--net", "--pid"];

@@ -1,5 +1,5 @@
-// Checks INV-9 for enrolment claims. Each claim belongs to a node that may have a claim. It is deleted soon after its
-// expiry, and it is counted in the budgets.
+// Checks INV-9 for enrolment claims. Each claim belongs to a node that may have a claim. Each claim is deleted soon
+// after its expiry. The budgets of claims count each claim.
 import {
   CLAIMS_PER_NODE_MAX,
   CLAIMS_PER_SITE_MAX,

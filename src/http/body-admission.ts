@@ -53,7 +53,7 @@ export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
 
 /**
  * Creates the body admission of one process. The admission returns null if the source has reached its share. It also
- * returns null if the budget is used up and no other source uses more of the budget.
+ * returns null if the budget is used up and this source would use more of the budget than any other source.
  */
 export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });

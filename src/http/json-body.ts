@@ -49,7 +49,7 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
 }
 
 /**
- * Drops the parsed body to free memory. Call this for requests that wait after they have stored their body. Later
+ * Drops the parsed body to free memory. Call this before a request waits, when its body is no longer needed. Later
  * middleware cannot read the body.
  */
 export function forgetBody(c: Context<HttpEnv>): void {

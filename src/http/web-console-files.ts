@@ -1,7 +1,8 @@
 // Serves the files of the web console. `task console:build` writes them. A path without a known file extension gets the
-// page index.html, and its script shows the view of the path. The page needs no cookie, so a link from another site
-// works. The Content-Security-Policy allows scripts, styles, images, fonts and requests only from and to this server.
-// It does not allow strings to become scripts or markup (docs/reliability.md, S-34).
+// page index.html, and its script shows the view of the path. The page needs no cookie, because a browser sends none
+// when a user follows a link from another site. The Content-Security-Policy allows scripts, styles, images, fonts and
+// requests only from and to this server. It does not allow strings to become scripts or markup (docs/reliability.md,
+// S-34).
 import type { Context } from "hono";
 import type { HttpEnv } from "./env.ts";
 import { markup } from "./markup.ts";

@@ -157,7 +157,8 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
       `provision_start_${name} is above the highest address of the public pool`,
     );
   }
-  // The range of this subnet does not limit the shared pool, so the pool could allocate the address of another gateway.
+  // The shared pool reserves only the default address of the gateway, because it ignores the range of this subnet. So
+  // the pool could allocate any other address of a gateway.
   if (isShared(family, parsed.range.block)) {
     const usual = parseProvisionRange(family, { ...fields, gateway: null });
     if ("error" in usual || usual.range.gateway !== parsed.range.gateway) {

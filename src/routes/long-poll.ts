@@ -1,6 +1,6 @@
 // Waits for the results of long polls (docs/wire.md, "Long polls"). Each caller can have at most its share of all long
-// polls. Callers without a credential share by IP address. The server authorizes a long poll again before it answers.
-// If the key was deleted during the wait, the answer is 401.
+// polls. Callers without a credential have one share for each IP address. The server authorizes a long poll again
+// before it answers. If the key was deleted during the wait, the answer is 401.
 import { type Fault, fault } from "../contract/fault.ts";
 import { goneSignal } from "../http/env.ts";
 import { shareOf } from "../auth/caller.ts";

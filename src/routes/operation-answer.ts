@@ -55,8 +55,8 @@ export type Ended =
   | { readonly ended: "refused"; readonly fault: Fault };
 
 /**
- * Starts the operation and waits for its outcome. Does not wait with `Prefer: respond-async`, and if the operation of a
- * repeated request exists already.
+ * Starts the operation and waits for its outcome. Does not wait if the request has `Prefer: respond-async`, or if it is
+ * repeated and its operation exists already.
  */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;

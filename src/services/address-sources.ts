@@ -45,8 +45,8 @@ export function wantedOf({ family, network_id, pool_id }: Named): Wanted[] {
 }
 
 /**
- * Returns the sources that the fields of a NAT gateway name. The family also limits a network or a pool. Without any
- * field, the source is the public IPv4 pool.
+ * Returns the sources that the fields of a NAT gateway name. With a network or a pool, `family` selects only the blocks
+ * of this family. Without any field, the source is the public IPv4 pool.
  */
 export function wantedOfGateway({ family, ...named }: Named): Wanted[] {
   const set = wantedOf(named);

@@ -62,7 +62,7 @@ async function nodeFacts(db: Db, node: CnView): Promise<NodeFacts> {
   const macs = macsOf(node.sysinfo);
   const [rows, strange_ports, site, operations, announced, settings, clock] = await Promise.all([
     listBootRecordsOf(db, { server_uuid, macs }),
-    // Before the machine announced its ports, its own ports are unknown.
+    // Before the machine has announced its ports, its own ports are unknown, so no port counts as strange.
     macs.length === 0 ? [] : listStrangePorts(db, { server_uuid, macs, rows: STRANGE_PORTS_MAX }),
     siteFacts(db),
     listOperations(db, { rows: OPERATIONS_READ, reference: { scope: "cn", id: server_uuid } }),

@@ -15,8 +15,7 @@ import type { Db } from "../db/pool.ts";
  */
 const COUNTED_MS = 10_000;
 /**
- * The number of polls in the time for which a node stays live without a heartbeat. A node stays live if one of these
- * polls arrives.
+ * The interval is at most CN_LIVE_S divided by this number. So a node stays live if one of this many polls arrives.
  */
 const POLLS_PER_LIVE = 3;
 

@@ -67,7 +67,7 @@ export const MACHINES: readonly BareMachine[] = [1, 2].map((number) => ({
  * from it.
  */
 export const MEMORY_MIB = 3_072;
-/** The setup requires that a pool has twice the size of the memory. */
+/** The setup requires a pool of at least twice the size of the memory. */
 export const DISK_BYTES = 9 * 2 ** 30;
 
 export const BMC = { user: "admin", port: 443 } as const;
