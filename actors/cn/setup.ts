@@ -1,7 +1,7 @@
 // The netboot path after the announce: an operator approves a disk layout, the machine installs itself and reports
 // (docs/nodes.md, "The netboot path").
 //
-// Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect. They
+// Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect. The epochs
 // continue to increase after a failure, a reset or the removal of the record.
 import { badRequest, conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";

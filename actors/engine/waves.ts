@@ -13,9 +13,9 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key, which is an actor or a named lock. `mode` is the mode in which the latest holders of the key can
- * share a wave. `wave` is their last wave. `before` is the last wave of the earlier holders, with which they cannot
- * share a wave, or -1.
+ * The use of one key, which is an actor or a named lock. `mode` is the mode of the latest holders of the key, and
+ * `wave` is their last wave. `before` is the last wave of the earlier holders, with which the latest holders cannot
+ * share a wave; -1 without earlier holders.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 

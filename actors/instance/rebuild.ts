@@ -102,8 +102,8 @@ export function rebuilt(s: InstanceState, m: Msg<"rebuilt">, now: Date): Out<Ins
 
 /**
  * Ends a rebuild that failed. A job that no node claimed changed nothing, so the instance returns to its earlier state.
- * After a claimed job the instance becomes failed. If the job that replaces the boot disk did not end, the server does
- * not know which boot disk the node has. The record then names the earlier image.
+ * If the node claimed the job, the instance becomes failed. If the job that replaces the boot disk did not end, the
+ * server does not know which boot disk the node has. The record then names the earlier image.
  */
 export function rebuildFailed(s: InstanceState, m: Msg<"rebuild_failed">, now: Date): Out<InstanceState> {
   const { operation_id, reason, was } = m;

@@ -1,5 +1,5 @@
 // Downloads from untrusted servers: the connector checks every address and redirect, no credential is sent, and time
-// and bytes are limited. The caller may retry after an Unreachable, not after any other Failure.
+// and bytes are limited. The caller may retry only after an Unreachable.
 import { jitteredMs } from "../internal/backoff.ts";
 import { pause } from "../internal/api.ts";
 import { Unreachable } from "../internal/exchange.ts";

@@ -73,9 +73,9 @@ function ofSession(profile: string, saved: Session): Omit<Connection, "endpoint"
 }
 
 /**
- * Returns a connection with a renewed token of the session. Saves the token, unless the profile changed in the
- * meantime. Uses the saved token instead if another command has renewed it. Returns a connection without a session
- * unchanged. Throws a Failure if the session has expired.
+ * Returns the connection with a new token. Uses the saved token if another command has renewed it. If not, renews the
+ * token and saves it, unless the profile changed in the meantime. Returns a connection without a session unchanged.
+ * Throws a Failure if the session has expired.
  */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;

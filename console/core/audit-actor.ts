@@ -3,9 +3,9 @@ import type { AuditActor } from "../../src/contract/audit.ts";
 import { shortId } from "./names.ts";
 
 /**
- * Returns the user's name, with the end of the key's id if a key acted. The name may be unknown, for example because
- * the user was deleted. Then returns the user's id, or `root` for a root operator without a key. An actor without a
- * user is `anonymous` or `system`.
+ * Returns the user's name, with the end of the key's id if a key acted. If the name is unknown, for example because the
+ * user was deleted, returns the user's id, or `root` for a root operator without a key. An actor without a user is
+ * `anonymous` or `system`.
  * @param names - The names of users, by id.
  */
 export function actorText(actor: AuditActor, names: ReadonlyMap<string, string> = new Map()): string {

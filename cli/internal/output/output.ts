@@ -22,9 +22,9 @@ export type Output = {
   /** Throws a usage Failure with -q or -o name, because they would not print a secret that is shown only once. */
   needSecretShown(): void;
   /**
-   * Prints the answer in the format. Prints `text` in its place in the formats table and wide, in the format name if no
-   * record has a name or an id, and in csv if the answer has no records. With -q, prints the ids of the answer if it
-   * has any. `text` must be safe to print.
+   * Prints the answer in the format. Prints `text` instead in three cases: in the formats table and wide; in the format
+   * name if no record has a name or an id; in csv if the answer has no records. With -q, prints the ids of the answer
+   * if it has any. `text` must be safe to print.
    */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */

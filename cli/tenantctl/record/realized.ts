@@ -8,9 +8,10 @@ type Realizable = { readonly realized: Realized | null };
 export const PENDING_COLUMN: Column<Realizable> = ["PENDING", pendingText, WIDE_COLUMN];
 
 /**
- * Returns the nodes that have not applied the desired generation, each with its reason if it failed. The server names
- * only some of many nodes; the others are counted. Returns `none` if all nodes have applied the generation, and `no
- * node` if the network needs a node but has none. Returns null if the record has no state on nodes.
+ * Returns the nodes that have not applied the desired generation, each with its reason if it failed. If there are many
+ * nodes, the server names only some of them, and the result has the number of the others. Returns `none` if all nodes
+ * have applied the generation, and `no node` if the network needs a node but has none. Returns null if the record has
+ * no state on nodes.
  */
 function pendingText({ realized }: Realizable): string | null {
   if (realized === null) return null;
