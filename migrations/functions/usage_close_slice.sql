@@ -1,9 +1,9 @@
--- Adds at most `rows_max` spans and rows of traffic to the stored sums of the first day that is not closed, if this day
--- ended more than `late_s` seconds ago. If no more rows are left, closes the day. The sums of a day can take longer
--- than a statement may take, so the caller repeats the call while it returns true. usage_closed stores in the same
--- commit which rows have been added. Only one call at a time does the work; the others return false. A change gets its
--- time inside its commit, and every commit is shorter than `late_s`. So no later commit changes the spans and the
--- traffic of the day.
+-- Works on the first day that is not closed, if this day ended more than `late_s` seconds ago. Adds at most `rows_max`
+-- spans and rows of traffic to the stored sums of the day. If no more rows are left, closes the day. The sums of a day
+-- can take longer than a statement may take, so the caller repeats the call while it returns true. usage_closed stores
+-- in the same commit which rows have been added. Only one call at a time does the work; the others return false. A
+-- change gets its time inside its commit, and every commit is shorter than `late_s`. So no later commit changes the
+-- spans and the traffic of the day.
 create or replace function usage_close_slice(late_s double precision, rows_max int) returns boolean
 language plpgsql volatile as $$
 declare

@@ -51,8 +51,8 @@ export const EMPTY_STATE: RouterState = {
 
 /**
  * The priorities of the policy rules. They make the longest prefix win across several tables. The order is: routes to
- * destinations inside a subnet, the main table with the VPC's NICs (priority 300), the default routes of floating IPs
- * and public addresses, the other routes of the subnets.
+ * destinations inside a subnet; the main table with the VPC's NICs (priority 300); the default routes of floating IPs
+ * and public addresses; the other routes of the subnets.
  */
 const PRIORITY = { inside_subnet: 100, public_addresses: 400, other_routes: 500 } as const;
 /** The table with the default routes of floating IPs and of the router's own public addresses. */
@@ -153,9 +153,9 @@ export function wantedState(
         ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
       ],
       routes: distinct([
-        // When a NIC's tap is removed, the kernel removes the route to the tap. Without a fallback, the route to
-        // another NIC's block that contains the address would then apply, and the other guest could send and receive in
-        // this NIC's name.
+        // When a NIC's tap is removed, the kernel removes the route to the tap. The fallback then keeps the address
+        // unreachable. Otherwise the address could match the route to another NIC's block, and the other guest could
+        // send and receive in this NIC's name.
         ...document.local_nics.filter(({ arriving }) => !arriving).flatMap(({ ipv4, ipv6, addresses = [] }) =>
           [ipv4, ipv6, ...addresses].filter((each) => each !== null && familyOf(each) === family).map((address) => ({
             table: MAIN_TABLE,

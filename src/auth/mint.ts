@@ -152,7 +152,8 @@ export function createMint(secret: Uint8Array) {
   }
 
   /**
-   * Returns the HMAC that a node writes into an instance's VM and reports, so that the server recognizes its own VMs.
+   * Returns the HMAC by which the server recognizes its own VMs. A node writes the HMAC into an instance's VM, and
+   * reports it with the VM.
    */
   function identityHmac({ instance_id, tenant_id, project_id }: InstanceIdentity): string {
     const key = derive(secret, { purpose: "instance-identity", id: "" }, DIGEST_KEY_BYTES);

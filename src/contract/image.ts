@@ -22,7 +22,7 @@ const stamp = z.string().regex(
   `must be a platform stamp: 1 to ${STAMP_CHARS_MAX} letters, digits, dots, underscores or hyphens, without ..`,
 );
 
-/** The platform that an image needs. Instances of the image have the same brand. */
+/** The platform that an image needs. Instances of the image have its brand. */
 export const Compatibility = z.strictObject({
   brand: z.enum(INSTANCE_BRANDS),
   arch: arch.describe("x86_64, aarch64, ..."),

@@ -122,8 +122,8 @@ export const RETENTION_S_MAX = 3_155_760_000;
 export const API_KEY_RETENTION_S_DEFAULT = 2_592_000;
 export const API_KEY_RETENTION_S_MIN = 86_400;
 /**
- * Expired API keys that one pass of maintenance deletes, and how many of them it deletes at the same time. Such deletes
- * share commits.
+ * Expired API keys that one pass of maintenance deletes, and how many of them it deletes at the same time. Deletes that
+ * run at the same time share commits.
  */
 export const EXPIRED_KEYS_PER_PASS = 1_000;
 export const EXPIRED_KEYS_AT_ONCE = 50;
@@ -199,8 +199,9 @@ export const LOAD_FLEET_HOURS = 4;
  */
 export const LOAD_SUM_INSTANCES = 2_000;
 /**
- * Statements that sum the load of instances. For each minute of the interval between passes, a pass runs this many for
- * the sums by the minute, and as many for the sums by the hour. This is enough for 200,000 instances.
+ * Statements that sum the load of instances. For each minute of the interval between passes, a pass runs this many
+ * statements for the sums by the minute, and the same number for the sums by the hour. This is enough for 200,000
+ * instances.
  */
 export const LOAD_SUMS_PER_MINUTE = 100;
 /**

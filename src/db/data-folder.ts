@@ -101,8 +101,8 @@ export async function stopOrphan(cluster: string): Promise<void> {
   const pid = Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
   if (!(pid > 0) || !isAlive(pid)) return;
   if (!commandLine(pid).includes(cluster)) {
-    // Another program has the pid now, for example after a reboot. PostgreSQL would refuse to start because of the
-    // file.
+    // Another program has the pid now, for example after a reboot. If the file stayed, PostgreSQL would refuse to
+    // start.
     await rm(pidFile, { force: true });
     return;
   }

@@ -14,9 +14,10 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 /**
  * Whether a report was stored, or why not:
  * - `unknown`: the VPC's document was not offered to the node.
- * - `older`: the node has reported a later generation, or, if this report is `accepted`, an outcome of this generation.
+ * - `older`: the node has already reported a later generation. A report `accepted` is also `older` if the node has
+ *   already reported an outcome of this generation.
  * - `ahead`: the VPC has no such generation yet. Then `generation` is the VPC's newest generation.
- * Otherwise `generation` is the generation that was stored before, or 0.
+ * In all other cases, `generation` is the generation that was stored before, or 0.
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 
@@ -50,7 +51,7 @@ export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: read
   );
 }
 
-// A report that repeats the stored generation is stored. Only a late `accepted` is not, because it must not replace the
+// A report that repeats the stored generation is stored. The exception is a late `accepted`, which must not replace the
 // outcome.
 const STORE = `
   with judged as (
@@ -90,8 +91,8 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 }
 
 /**
- * Deletes the rows of a deleted VPC when its changes are folded and no node can still store its documents. Then folds
- * the old changes of each VPC into one row, which counts them.
+ * Folds the old changes of each VPC: replaces their rows by one row of vpc_generation, which counts them. Before that,
+ * deletes the rows of each deleted VPC whose changes are all folded and whose documents no node can still store.
  */
 export async function foldChanges(db: Db): Promise<void> {
   await db.query(
