@@ -119,9 +119,8 @@ export type ChecksumDocument = {
   readonly signature: DocumentSignature | null;
   /**
    * Name of the document's series ("noble amd64 SHA256SUMS"). The default is the URL. A name is required if each
-   * version of the document has its own URL. The builder refuses a version as a rollback if it was signed before the
-   * last accepted version of the series. So two documents of one run must not share a series: for example, each
-   * architecture has its own series.
+   * version of the document has its own URL. Two documents of one run must not share a series: the builder would refuse
+   * one as a rollback, because it was signed before the other. For example, each architecture has its own series.
    */
   readonly series?: string;
 };

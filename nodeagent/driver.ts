@@ -192,7 +192,8 @@ export type Driver = {
    */
   reboot(boot_id: string, platform_image: string): Promise<void>;
   /**
-   * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
+   * Called before each step of a job, with `KIND:STEP`. A simulated machine then injects delays, failures and power
+   * loss.
    */
   beforeStep(step: string, signal: AbortSignal): Promise<void>;
 };

@@ -158,7 +158,7 @@ async function replaceBootDisk(context: JobContext): Promise<void> {
   await agent.driver.vms.rebuild(instanceOf(job), disk);
 }
 
-/** Boots the rebuilt VM if the job requests this, as in earlier releases. Newer servers send a job `start` instead. */
+/** Boots the rebuilt VM if the job requests this, as earlier servers do. Newer servers send a job `start` instead. */
 async function bootIfWanted(context: JobContext): Promise<void> {
   if (context.job.kind["boot"] === true) await bootAsRecorded(context);
 }

@@ -68,7 +68,7 @@ async function foundTenants(q: string, limit: number, signal?: AbortSignal): Pro
 }
 
 /**
- * The silo's id of each tenant that was shown, by the tenant's id. It stays valid, because a tenant never changes its
+ * The silo ids of the tenants that were shown, by tenant id. An entry stays valid, because a tenant never changes its
  * silo.
  */
 const siloIds = new Map<string, string>();

@@ -1,5 +1,5 @@
 -- Looks for nodes that can still answer for an address that a deleted NAT gateway had from the external subnet {id}.
--- Returns 'true' if there is none, otherwise a text that names such a node and the address. The addresses of a fixed
+-- Returns 'true' if no such node exists, otherwise a text that names the node and the address. The addresses of a fixed
 -- pool do not count, because they stay in the pool when the subnet is deleted. The caller must hold the subnet's lock
 -- exclusively.
 create or replace function guard_external_subnet_is_off_nodes(args jsonb) returns text language sql volatile as $$

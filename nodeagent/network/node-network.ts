@@ -103,9 +103,9 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // A tenant may wait for a newer document, so the driver does not read the router for it. If the last attempt
-      // failed, or the document is not newer, the driver reads the router: it may have remains of the attempt, or
-      // changes by others.
+      // For a newer document, the driver does not read the router first, because a tenant may be waiting. If the last
+      // attempt failed, or the document is not newer, the driver reads the router: the router may have remains of the
+      // attempt, or changes by others.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);

@@ -9,10 +9,10 @@
 // - 403 or 404 for the object
 //
 // If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited. A 404 for a root operator is
-// not. If a request is repeated after its object was deleted, the saved scope of the object is used, so the repeated
-// request gets the same answer. A request that waits, such as a long poll, is authorized again before it is answered: a
-// caller that has lost its credential or permission gets only the refusal (docs/reliability.md, S-11). This second
-// refusal is not audited.
+// not audited. If a request is repeated after its object was deleted, the saved scope of the object is used, so the
+// repeated request gets the same answer. A request that waits, such as a long poll, is authorized again before it is
+// answered: a caller that has lost its credential or permission gets only the refusal (docs/reliability.md, S-11). This
+// second refusal is not audited.
 //
 // The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
 // the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must
@@ -39,7 +39,8 @@ export type AuthorizeOptions = {
   /** Reads the scope of an object. */
   readonly findRow: FindRow;
   /**
-   * Called when a node first uses its key. Erases the copy that was kept for delivery, before the request continues.
+   * Called when a node first uses its key. Erases the server's copy of the key, which was kept for delivery, before the
+   * request continues.
    */
   readonly firstUse: (cn: string, key_id: string) => Promise<unknown>;
   /** Records that the key was used, without waiting for the write. */
