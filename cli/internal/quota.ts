@@ -1,4 +1,5 @@
 // Reads and formats a quota and its usage. If no quota is set, the limits are the site's default limits.
+import { QUOTA_LIMIT_MAX } from "../../src/contract/limits.ts";
 import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import { byteSizeText } from "./byte-size.ts";
 import { EXIT } from "./exit-code.ts";
@@ -46,7 +47,7 @@ export async function capOf(io: Pick<Io, "get">, tenant_id: string): Promise<Cap
 
 export function isLimited(limits: Limits): boolean {
   return [limits.cpu_limit, limits.memory_bytes, limits.disk_bytes, limits.instance_limit].some((each) =>
-    each !== null
+    each !== null && each !== QUOTA_LIMIT_MAX
   );
 }
 
@@ -64,15 +65,25 @@ type Row = Amount & { readonly resource: string; readonly cap: Amount | null; te
 
 const COLUMNS: readonly Column<Row>[] = [
   ["RESOURCE", ({ resource }) => resource],
-  ["LIMIT", ({ limit, text }) => limit === null ? "-" : text(limit)],
+  ["LIMIT", limitText],
   ["USED", ({ used, text }) => text(used)],
-  ["PERCENT", ({ limit, used }) => limit === null || limit === 0 ? "-" : `${percentText(used, limit)}%`],
+  [
+    "PERCENT",
+    ({ limit, used }) =>
+      limit === null || limit === 0 || limit === QUOTA_LIMIT_MAX ? "-" : `${percentText(used, limit)}%`,
+  ],
 ];
 const CAPPED: readonly Column<Row>[] = [
   ...COLUMNS,
-  ["TENANT_LIMIT", ({ cap, text }) => cap === null || cap.limit === null ? "-" : text(cap.limit)],
+  ["TENANT_LIMIT", ({ cap, text }) => cap === null ? "-" : limitText({ limit: cap.limit, text })],
   ["TENANT_USED", ({ cap, text }) => cap === null ? "-" : text(cap.used)],
 ];
+
+/** Returns "-" if no limit is set. A quota with a limit of QUOTA_LIMIT_MAX is set, but does not limit. */
+function limitText({ limit, text }: Pick<Row, "limit" | "text">): string {
+  if (limit === null) return "-";
+  return limit === QUOTA_LIMIT_MAX ? "unlimited" : text(limit);
+}
 
 /** Formats a quota. `cap` adds the columns of the project's tenant. */
 export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = null): string {

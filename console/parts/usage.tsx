@@ -1,4 +1,5 @@
 // Shows the usage of a project and its limits as bars.
+import { QUOTA_LIMIT_MAX } from "../../src/contract/limits.ts";
 import type { UsageView } from "../../src/contract/tenancy.ts";
 import { bytes } from "../core/text.ts";
 
@@ -14,7 +15,8 @@ export function UsageBars({ usage: { limits, ...used } }: { readonly usage: Usag
   ] as const;
   return (
     <div class="facts">
-      {rows.map(([name, value, limit, text]) => {
+      {rows.map(([name, value, set, text]) => {
+        const limit = set === QUOTA_LIMIT_MAX ? null : set;
         const percent = limit === null || limit === 0 ? 0 : Math.min(100, 100 * value / limit);
         return (
           <div key={name}>

@@ -275,6 +275,8 @@ export const OPENSSH_KEY_CHARS_MAX = 8_192;
 
 /** Bytes of a resource name. */
 export const RESOURCE_NAME_BYTES_MAX = 63;
+/** The greatest limit of a quota. No usage exceeds it, so programs show it as `unlimited`. */
+export const QUOTA_LIMIT_MAX = 9_007_199_254_740_991;
 /** Characters of a description: enough for a few sentences. */
 export const DESCRIPTION_CHARS_MAX = 4_096;
 /** The highest priority of a firewall rule. */

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
-import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
+import { DESCRIPTION_CHARS_MAX, QUOTA_LIMIT_MAX } from "./limits.ts";
 
 /**
  * A resource name. The actors check the rule for names. The schema does not, because a violation must get a 409, and a
@@ -60,11 +60,11 @@ export type NamedPatch = z.infer<typeof NamedPatch>;
 export const LabeledPatch = NamedPatch.extend({ labels: LabelsPatch.nullish() });
 export type LabeledPatch = z.infer<typeof LabeledPatch>;
 
-const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const amount = z.number().int().min(0).max(QUOTA_LIMIT_MAX);
 
 /** The body that sets the limits of a tenant or a project. All four limits are required. */
 export const QuotaBody = z.strictObject({
-  cpu_limit: amount.describe("vCPUs"),
+  cpu_limit: amount.describe(`vCPUs. ${QUOTA_LIMIT_MAX}, the greatest value of each limit, limits nothing`),
   memory_bytes: amount,
   disk_bytes: amount,
   instance_limit: amount,

@@ -142,8 +142,6 @@ test("a quota is set with sizes, shown with its usage, changed in part and remov
   expect(none.err()).toContain("No quota is set");
   expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { instances: 0 } });
 
-  const first = await at.run(`quota set ${of} --cpu 8 --memory 64GiB`);
-  expect([first.code, first.err()]).toEqual([2, expect.stringContaining("pass --disk, --instances too")]);
   const unitless = await at.run(`quota set ${of} --memory 64`);
   expect([unitless.code, unitless.err()]).toEqual([
     2,
@@ -172,6 +170,30 @@ test("a quota is set with sizes, shown with its usage, changed in part and remov
   expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { cpu: 4 } });
   const again = await at.run(`quota unset ${of}`);
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
+});
+
+test("one limit of a new quota is set alone, and a limit can be unlimited again", async () => {
+  await project("partial");
+  const of = "partial/default/web";
+  await at.printed("config set quota.project_default.cpu_limit 3");
+  const first = await at.run(`quota set ${of} --memory 10GiB`);
+  expect(first.out().split("\n").slice(1, -1)).toEqual([
+    "RESOURCE   LIMIT      USED  PERCENT",
+    "cpu        3          0     0%",
+    "memory     10GiB      0     0%",
+    "disk       unlimited  0     -",
+    "instances  unlimited  0     -",
+  ]);
+  expect([first.code, first.err()]).toEqual([
+    0,
+    "The other limits are copied from the site's defaults; a later change of the defaults does not change them\n",
+  ]);
+  await at.printed("config unset quota.project_default.cpu_limit");
+  const again = await at.run(`quota set ${of} --cpu unlimited --memory unlimited --instances 4`);
+  expect([again.code, again.err()]).toEqual([0, ""]);
+  expect(again.out()).toMatch(/^cpu +unlimited .*\nmemory +unlimited .*\ndisk +unlimited .*\ninstances +4 /m);
+  const unlimited = Number.MAX_SAFE_INTEGER;
+  expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: unlimited, disk_bytes: unlimited });
 });
 
 test("a tenant's quota is set by the tenant's name and shown with the quotas of its projects", async () => {
