@@ -62,6 +62,7 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   return {
     find: finder(async (db, ids) => {
       const rows = await select(db, {}).where(sql<boolean>`id = any(${ids})`).execute();
+      // The rows have the columns of `table`, not the columns of Standin.
       return new Map(rows.map((row) => [row.id, view(row as unknown as Row<T, C>)]));
     }),
     async page(db, filter, { after, rows, labels }) {

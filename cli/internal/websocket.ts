@@ -33,6 +33,7 @@ type Construct = new (url: string, options: { protocols: string[]; headers: Reco
  * handshake, and an interrupted Failure when `signal` aborts.
  */
 export function dialSocket(url: string, { protocols, headers, signal }: DialOptions): Promise<ClientSocket> {
+  // See Construct: the web standard's type has no headers.
   const socket = new (WebSocket as unknown as Construct)(url.replace(/^http/, "ws"), {
     protocols: [...protocols],
     headers: { ...headers },

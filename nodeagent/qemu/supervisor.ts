@@ -54,6 +54,7 @@ export function sessionSupervisor(): Supervisor {
       child.stderr.on("data", (chunk) => ending.messages = `${ending.messages}${chunk}`.slice(-MESSAGES_CHARS_MAX));
       // Neither the process nor its pipe keeps the agent running.
       child.unref();
+      // The pipe is a socket, which has `unref`. Its type is only a readable stream.
       (child.stderr as unknown as { unref?: () => void }).unref?.();
       await new Promise<void>((resolve, reject) => {
         child.once("spawn", () => resolve());

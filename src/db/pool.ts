@@ -220,8 +220,8 @@ function lease(client: pg.PoolClient, prepares: boolean): Lease {
   let broken = false;
   async function run<R>(text: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>> {
     try {
-      // The driver's type of the command is string; Kysely's is a union.
       const statement = name === undefined || !prepares ? { text } : { text, name };
+      // The driver's type of the command is string; Kysely's is a union.
       return await client.query({ ...statement, values: [...params] }) as unknown as PostgresQueryResult<R>;
     } catch (error) {
       broken ||= isConnectionError(error) || sqlState(error) === READ_ONLY;
