@@ -25,7 +25,7 @@ function open(held_max = 10) {
   return { changes, changed, read };
 }
 
-test("a process keeps the newest changes, and a caller with an older cursor gets `reset`", async () => {
+test("a process keeps the newest changes, and a caller whose cursor is older than these changes gets `reset`", async () => {
   const { changed, read } = open();
   const { cursor } = await read();
   for (let n = 0; n < KEPT_MAX; n++) changed(String(n));

@@ -43,7 +43,7 @@ const FOREIGN = `select relname from pg_class where relnamespace = 'public'::reg
   union all select datname from pg_database where datname = 'berth' and pg_get_userbyid(datdba) <> 'berth_owner'`;
 
 describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
-  test("S-37: uses a login that is not a superuser and owns nothing, and the superuser cannot log in", async () => {
+  test("S-37: uses a login that owns nothing and is not a superuser, and the superuser cannot log in", async () => {
     const server = await startServer({ as_task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
     try {
       const url = await readFile(at("url"), "utf8");

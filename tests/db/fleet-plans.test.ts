@@ -55,7 +55,7 @@ test.each<[string, string, readonly string[]]>([
   ["an address", "10.0.1.7", ["floating_ip", "instance", "nic"]],
   ["the beginning of an address", "10.0.1.", ["floating_ip", "instance", "nic"]],
 ])(
-  "the search for %s reads no table once for each row of another",
+  "the search for %s reads no table once for each row of another table",
   async (_what, q, reads) => {
     for (const tenant_id of [null, "11111111-1111-4111-8111-111111111111"]) {
       const { db: explaining, plans } = explained(db);
@@ -89,7 +89,7 @@ test.each(
   expect([...new Set(scans.map((scan) => scan["Relation Name"]))].sort()).toEqual(expected);
 }, LIMIT_MS);
 
-test("a read of a whole table for each row is found", async () => {
+test("the check finds a plan that reads a whole table for each row", async () => {
   const { db: explaining, plans } = explained(db);
   await explaining.query(
     `select (select count(*) from nat_gateway g where g.name || n = 'x') from generate_series(1, 3) n`,

@@ -57,22 +57,33 @@ async function allocate(bounds: Bounds = UNBOUNDED): Promise<number | null> {
 const release = (value: number) => db.query("select berth_release($1, $2)", [POOL, String(value)]);
 
 describe("an allocation", () => {
-  test("takes the lowest free value, and removes a range after its last value", async () => {
+  test("takes the lowest free value, and removes a range when its last value is taken", async () => {
     await fill([[3, 4], [8, 8]]);
     expect([await allocate(), await allocate(), await allocate(), await allocate()]).toEqual([3, 4, 8, null]);
     expect(await ranges()).toEqual([]);
   });
 
   test.each<[string, Bounds, number | null, readonly Range[]]>([
-    ["from the beginning of a range", { low: 10, high: 20 }, 10, [[0, 4], [11, 19], [30, 39]]],
-    ["from the middle of a range, which it splits", { low: 15, high: 20 }, 15, [[0, 4], [10, 14], [16, 19], [30, 39]]],
-    ["from the end of a range", { low: 19, high: 29 }, 19, [[0, 4], [10, 18], [30, 39]]],
-    ["from the first range above the low bound", { low: 20, high: 30 }, 30, [[0, 4], [10, 19], [31, 39]]],
-    ["with only a low bound", { low: 5, high: null }, 10, [[0, 4], [11, 19], [30, 39]]],
-    ["with only a high bound", { low: null, high: 0 }, 0, [[1, 4], [10, 19], [30, 39]]],
-    ["of exactly one value", { low: 12, high: 12 }, 12, [[0, 4], [10, 11], [13, 19], [30, 39]]],
-    ["between two ranges, which fails", { low: 20, high: 29 }, null, [[0, 4], [10, 19], [30, 39]]],
-    ["after the last range, which fails", { low: 40, high: null }, null, [[0, 4], [10, 19], [30, 39]]],
+    ["takes a value from the beginning of a range", { low: 10, high: 20 }, 10, [[0, 4], [11, 19], [30, 39]]],
+    ["splits a range if the value is in its middle", { low: 15, high: 20 }, 15, [[0, 4], [10, 14], [16, 19], [30, 39]]],
+    ["takes a value from the end of a range", { low: 19, high: 29 }, 19, [[0, 4], [10, 18], [30, 39]]],
+    ["takes a value from the first range above the low bound", { low: 20, high: 30 }, 30, [[0, 4], [10, 19], [31, 39]]],
+    ["takes the lowest value in the bounds if there is only a low bound", { low: 5, high: null }, 10, [
+      [0, 4],
+      [11, 19],
+      [30, 39],
+    ]],
+    ["takes the lowest value in the bounds if there is only a high bound", { low: null, high: 0 }, 0, [
+      [1, 4],
+      [10, 19],
+      [30, 39],
+    ]],
+    ["takes the value if both bounds are this value", { low: 12, high: 12 }, 12, [[0, 4], [10, 11], [13, 19], [
+      30,
+      39,
+    ]]],
+    ["fails if both bounds are between two ranges", { low: 20, high: 29 }, null, [[0, 4], [10, 19], [30, 39]]],
+    ["fails if the low bound is above the last range", { low: 40, high: null }, null, [[0, 4], [10, 19], [30, 39]]],
   ])("%s", async (_which, bounds, value, left) => {
     await fill([[0, 4], [10, 19], [30, 39]]);
     expect(await allocate(bounds)).toBe(value);

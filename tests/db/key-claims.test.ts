@@ -113,7 +113,7 @@ test("claims that arrive while a statement runs share the next statement", async
   }
 });
 
-test("the claims that a full statement leaves behind do not wait for its answer", async () => {
+test("claims that do not fit into a full statement do not wait for the answer to this statement", async () => {
   const gate = Promise.withResolvers<void>();
   const sizes: number[] = [];
   const claimKey = createKeyClaims({
@@ -139,7 +139,7 @@ test("a claim that the database refuses does not affect the claims that share it
   expect([first, last]).toEqual([good, alsoGood].map((each) => ({ status: "fulfilled", value: fresh(each) })));
 });
 
-test("after a lost answer, the claims are repeated and are still the first with their keys", async () => {
+test("if an answer is lost, the claims are sent again, and each claim still counts as the first with its key", async () => {
   let lost = 0;
   const claimKey = createKeyClaims({
     query: async (...args) => {

@@ -11,7 +11,7 @@ import { databaseOfMigration } from "./release-0-1-0.ts";
 const MIGRATION = "0095_counts_of_left_nodes.sql";
 const LIMIT_MS = 120_000;
 
-/** The nodes, by their relation to VPC 1. Each node has counters of this VPC's rule and of its NAT gateway. */
+/** The nodes, by their relation to VPC 1. Each node has counters of the VPC's rule and of the VPC's NAT gateway. */
 const NODES = { hosts: 1, receives: 2, gateway: 3, stores: 4, left: 5, other: 6 };
 const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 

@@ -55,7 +55,7 @@ test("while no request waits, there is no sweep and no timer", async () => {
   expect(sweeps).toHaveLength(1);
 });
 
-test("a request that begins to wait just after a nudge starts a sweep", async () => {
+test("a request starts a sweep if it begins to wait just after a nudge", async () => {
   const polls = longPolls();
   answers.set("a", { state: "approved" });
   polls.nudge();

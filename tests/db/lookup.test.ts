@@ -66,7 +66,7 @@ test("callers that arrive while a query runs share one query, which begins when 
   }
 });
 
-test("a query has at most 128 keys, and the others do not wait for its answer", async () => {
+test("a query has at most 128 keys, and further keys do not wait for the answer to this query", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const keys = Array.from({ length: 129 }, (_, index) => `key-${index}`);
   const found = keys.map(find);

@@ -1,6 +1,6 @@
-// Checks that two reads use indexes, because every server repeats them. Once a minute, it searches for expired API
-// keys. While a node is drained, it reads the migrations from this node once a second. Also checks the guards that read
-// migrations, because migrations are kept forever.
+// Checks that two frequent reads use indexes. Every server searches for expired API keys once a minute. While a node is
+// drained, a server reads the migrations from this node once a second. Also checks the guards that read migrations,
+// because migrations are kept forever.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";
@@ -98,7 +98,7 @@ test("the removal of a node finds the migrations from and to the node by indexes
   expect(scans).toEqual(["migration_from_cn", "migration_to_cn"]);
 }, LIMIT_MS);
 
-test("a read of the whole table is found", async () => {
+test("the check finds a read of the whole table", async () => {
   expect(await scansOf("migration", () => db.query("select count(*) from migration where reason = 'x'"))).toEqual([
     "whole",
   ]);

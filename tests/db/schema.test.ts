@@ -36,7 +36,7 @@ test("all migrations together, applied to an empty database, result in the schem
   expect(await schemaOf(await connect(await freshDatabase())), HINT).toBe(await canonical());
 });
 
-test("the files of the printed functions are up to date with the schema", async () => {
+test("the files of the functions that `deno task schema` prints are up to date with the schema", async () => {
   const printed = await printedFunctions(await connect(await freshDatabase()));
   expect(printed.size).toBeGreaterThan(0);
   for (const [name, sql] of printed) expect(await readFile(functionFile(name), "utf8"), HINT).toBe(sql);
@@ -69,8 +69,8 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
 });
 
 /**
- * Compares the rows before and after the upgrade. Returns the tables that have no row after the upgrade. Compares each
- * other row of 0.1.0 with the most similar new row, and returns the values that the new row lacks.
+ * Compares the rows before and after the upgrade. Returns each table that has no row after the upgrade. In the other
+ * tables, compares each row of 0.1.0 with the most similar new row, and returns the values that the new row lacks.
  */
 function lostValues(before: Dump, after: Dump): string[] {
   return [...before].flatMap(([table, rows]) => {

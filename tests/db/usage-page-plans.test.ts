@@ -98,12 +98,13 @@ test("a page reads only the rows of its own projects", async () => {
     pageProjectTotals(db.kysely, asked, { rows: PAGE_ROWS, after: first!.project_id })
   );
   expect(read.whole).toBe(0);
-  // In the range, a project has at most 20 days, 3 spans and 5 rows of traffic. To find the project, 3 rows are read.
+  // In the requested range of days, a project has at most 20 days, 3 spans and 5 rows of traffic. To find the project, 3
+  // rows are read.
   expect(read.rows).toBeGreaterThan(PAGE_ROWS);
   expect(read.rows).toBeLessThanOrEqual((PAGE_ROWS + 1) * (20 + 3 + 5 + 3));
 }, LIMIT_MS);
 
-test("a read of all projects is found", async () => {
+test("the check finds a read of all projects", async () => {
   const asked = await range(20, 0);
   expect((await readMeanwhile(() => listProjectTotals(db.kysely, asked, PAGE_ROWS))).rows).toBeGreaterThan(PROJECTS);
 }, LIMIT_MS);

@@ -48,7 +48,7 @@ test("the guide's HAProxy sends all change polls of a console session to one pro
   });
 });
 
-test("the guide's lines for many nodes separate agents from other clients while both groups answer", async (context) => {
+test("with the guide's lines for many nodes, agents and other clients use different control planes while both groups of control planes answer", async (context) => {
   needs(context, "haproxy");
   await proxied(true, async ({ servers, answers, processes }) => {
     expect(await processes("/v1/agent/poll")).toEqual([2, 3]);

@@ -1,5 +1,5 @@
-// Tests the guides to the maintenance of a rack and to a dead node. Simulated machines run in the session. Each has a
-// BMC that switches the machine's agent off and on.
+// Tests the guides to the maintenance of a rack and to a dead node. Simulated machines run in the session. Two of them
+// have a BMC that switches the machine's agent off and on.
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";

@@ -350,7 +350,7 @@ test("a closing server lets running requests finish, accepts no connection, and 
   const answer = await running.closed();
   expect(answer.text).toContain("finished");
   expect(answer.text.toLowerCase()).toContain("connection: close");
-  // The stuck request never ends by itself: without the forced close neither promise would resolve.
+  // The stuck request never ends by itself, so only the forced close lets `closed` and `stuck.closed()` resolve.
   await closed;
   expect((await stuck.closed()).text).toBe("");
   await idle.closed();

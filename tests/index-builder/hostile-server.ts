@@ -60,7 +60,7 @@ const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> 
 type Case = {
   readonly good: string;
   readonly bodies: Bodies;
-  /** Ends the client's time limit at once, so that no test waits for the limit. */
+  /** Makes the client's request time out at once, so that no test waits for the time limit. */
   readonly expire: () => void;
 };
 /** Answers one request, correctly or not. */

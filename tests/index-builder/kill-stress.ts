@@ -34,7 +34,7 @@ const CALLS = [
   "pwrite64",
   "write",
 ];
-/** Each publication makes calls of each kind. The libraries decide which call of a kind: fsync or fdatasync. */
+/** Each publication makes calls of each kind. The libraries choose between fsync and fdatasync. */
 const NEEDED = ["rename", "symlink", "fsync|fdatasync", "mkdir", "write"];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
 /** The limit of the loop. It is larger than the number of calls of one kind in a run. */

@@ -133,8 +133,8 @@ export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
 export type Bodies = Readonly<Record<string, string | Uint8Array | number>>;
 
 /**
- * Answers with `bodies` by file name below ROOT; the name of the key is "key". A number is a status. The image has a
- * length and an empty body.
+ * Answers each request with an entry of `bodies`, by the file name below ROOT or by "key" for the URL of the key. An
+ * entry that is a number is a status. The image is not in `bodies`: its answer has a length and an empty body.
  */
 export function webOf(bodies: Bodies): Exchange {
   return ({ method, url }) => {

@@ -132,7 +132,7 @@ describe("the profile", () => {
 });
 
 describe("a pick", () => {
-  test("among nodes with equal scores chooses the lowest UUID, whatever the order of the nodes", () => {
+  test("chooses the node with the lowest UUID if scores are equal, whatever the order of the nodes", () => {
     const tied = only("score-platform-current");
     const nodes = [3, 1, 2].map((n) => node(n));
     expect(pick(request(), snapshot(...nodes), tied).candidates).toEqual([uuid(1), uuid(2), uuid(3)]);
@@ -145,7 +145,7 @@ describe("a pick", () => {
     expect(candidates).toEqual(Array.from({ length: 8 }, (_, n) => uuid(n)));
   });
 
-  test("for a retry draws from the best nodes, in an order that differs between instances", () => {
+  test("draws from the best nodes for a retry, in an order that differs between instances", () => {
     const nodes = [
       ...Array.from({ length: 40 }, (_, n) => node(n, { used: { ...used, ram_mb: n * 1_024 } })),
       ...Array.from({ length: 40 }, (_, n) => node(40 + n, { rules: { reserved: true } })),

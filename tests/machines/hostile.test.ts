@@ -28,7 +28,7 @@ afterAll(async () => {
   await disk.remove();
 });
 
-test("the agent reads the console of a guest that floods it at most once in 20 ms, and the console buffer keeps its size limit", async () => {
+test("if a guest floods its console, the agent reads the console at most once in 20 ms, and the console buffer keeps its size limit", async () => {
   machine = await openMachine({ halt_wait_ms: 500 });
   const id = await machine.create();
   await ready(machine.driver(), id);

@@ -1,5 +1,5 @@
-// An agent that ends while QEMU copies a disk leaves the copy in QEMU. The next agent ends the copy when it connects to
-// the machine. See docs/instances.md, "Snapshots".
+// If an agent ends while QEMU copies a disk, QEMU continues the copy. The next agent ends the copy when it connects to
+// QEMU. See docs/instances.md, "Snapshots".
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chown, readdir, rm, stat, writeFile } from "node:fs/promises";

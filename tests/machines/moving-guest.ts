@@ -34,7 +34,8 @@ async function open() {
   });
   external = await openExternalNetwork(site.nodes);
   // Both nodes see the processes of one machine, so the QEMU processes of the nodes need different users. An agent does
-  // not use the group of a VM's folder as a user. So this folder makes the second agent choose the next user.
+  // not choose a user whose id is the group of a VM's folder. So the folder `taken` makes the second agent choose the
+  // next user.
   await site.killAgent(1);
   const folder = join(site.folderOf(1), "lib/vm/taken");
   await mkdir(folder, { recursive: true });

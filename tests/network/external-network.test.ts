@@ -173,7 +173,7 @@ describe("an external subnet", () => {
     expect((await subnet({ ipv4_block: "198.19.1.0/24", ipv6_block: "2001:db8:c:1::/64" })).status).toBe(201);
   });
 
-  test("that overlaps a fixed pool, and does not have the block of the pool, gets 409 SubnetCidrOverlap", async () => {
+  test("that overlaps a fixed pool, but whose block is not the pool's block, gets 409 SubnetCidrOverlap", async () => {
     for (const ipv4_block of ["203.0.113.0/25", "203.0.112.0/23"]) {
       const message = "the external subnet overlaps the public pool 203.0.113.0/24";
       expectRefused(await subnet({ ipv4_block }), 409, "SubnetCidrOverlap", message);
@@ -182,7 +182,7 @@ describe("an external subnet", () => {
     expectRefused(answer, 409, "SubnetCidrOverlap", "the external subnet overlaps the public pool 2001:db8::/48");
   });
 
-  test("that has the block of a fixed pool leaves the pool unchanged when the subnet is deleted", async () => {
+  test("whose block is the block of a fixed pool leaves the pool unchanged when the subnet is deleted", async () => {
     const network = okOf(await subnet({ ipv4_block: "203.0.113.0/24", ipv6_block: "2001:db8::/48" }));
     const gateway = okOf(await makeGateway(a, await makeVpc(a)));
     expect(gateway.public_address).toBe("203.0.113.2");

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-/** An object has the path `path`/ID. `list` is the path for list and create, if not `path`. */
+/** An object has the path `path`/ID. `list` is the path of the list and of the create. Default: `path`. */
 type Kind = {
   readonly path: string | (() => string);
   readonly list?: () => string;

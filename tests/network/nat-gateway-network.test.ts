@@ -193,7 +193,7 @@ describe("a gateway with an address of an external subnet", () => {
     await remove(a, fixed);
   });
 
-  test("keeps the subnet from being deleted: the 409 names gateways and floating IPs, and the database refuses it", async () => {
+  test("keeps the subnet from being deleted: the API returns 409 with the gateways and floating IPs, and the database refuses a delete", async () => {
     const network = await makeNetwork(t, { ipv4_block: "198.51.100.32/29" });
     const gateway = await make({ network_id: network.id });
     const floating = okOf(await makeFloatingIp(a, { network_id: network.id }));
@@ -212,7 +212,7 @@ describe("a gateway with an address of an external subnet", () => {
   });
 });
 
-test("a process of an earlier release, which gives each address back to a fixed pool, gives it back to the pool of the subnet", async () => {
+test("if a process of an earlier release returns an address of a subnet to the fixed pool, the address goes to the pool of the subnet", async () => {
   const { id: network_id } = await makeNetwork(t, { ipv4_block: "198.51.100.40/29", ipv6_block: "2001:db8:f::/64" });
   // The address is in use.
   const take = "update pool_range set low = low + 1 where pool_id = $1";

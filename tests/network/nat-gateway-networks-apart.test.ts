@@ -83,7 +83,7 @@ test("a gateway in another VLAN waits for another edge node, and the server says
   ]);
 });
 
-test("if two networks share a node, only the gateways of the network that the node does not use leave it", async () => {
+test("if two networks share a node, only the gateways of the network that the node does not use leave the node", async () => {
   const { one, other, same } = gateways;
   // Each change of a gateway's node increments the version.
   const version = async ({ id }: NatGateway) =>
@@ -115,7 +115,7 @@ test("a gateway gets a node that serves a floating IP of the VPC in another netw
   okOf(await cordon(false));
 });
 
-test("two NIC tags with one bridge and the same VLAN are one network, and with two bridges two networks", async () => {
+test("two NIC tags with the same VLAN are one network if they have one bridge, and two networks if they have two bridges", async () => {
   await bridges(f.two, { external: "br-ext", second: "br-ext" });
   const gateway = await create("second tag", await subnet("second seven", "198.51.100.48/28", 7, "second"));
   await runsOn(gateway, f.two);

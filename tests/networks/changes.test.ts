@@ -143,7 +143,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
       answers: true,
     }],
   ])(
-    "after a change of %s, and after its reversal, packets obey it, and a full comparison finds nothing to change",
+    "after a change of %s, and after its reversal, packets obey the new document, and a full comparison finds nothing to change",
     async (_, { vpc, programs_max, answers }) => {
       for (
         const [document, answers_now] of [

@@ -145,7 +145,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     for (const node of NODE_NAMES) await drivers[node].keepOnly(new Set());
   });
 
-  test("a gateway whose address is the only public one of its node runs again after its document is applied again", async () => {
+  test("a gateway with the only public address of its node runs again after its document is applied again", async () => {
     const document = documentOf(ALONE, "n2");
     await drivers.n2.apply(document);
     await site.plug("n2", document, ALONE.machines[0]!);

@@ -59,7 +59,7 @@ except TimeoutError:
 `;
 
 /**
- * Sends three DHCPv6 messages: a solicit, a request for an address of no guest, and a confirm for it, as after a move.
+ * Sends three DHCPv6 messages: a solicit, a request for an address that no guest has, and a confirm for that address.
  * Prints the types and contents of the answers as JSON.
  */
 export const DHCP6_CLIENT = `
@@ -96,7 +96,9 @@ except TimeoutError:
     print("null")
 `;
 
-/** Asks a DNS question by udp or tcp: SERVER NAME TYPE TRANSPORT. Prints JSON: the code and the answers. */
+/**
+ * Arguments: SERVER NAME TYPE TRANSPORT. Asks a DNS question, by UDP or TCP. Prints JSON: the code and the answers.
+ */
 export const DNS_CLIENT = `
 import json, socket, struct, sys
 server, name, kind, transport = sys.argv[1:5]
@@ -174,8 +176,8 @@ print(json.dumps({"first": wait(3), "later": wait(13)}))
 `;
 
 /**
- * Asks a question COUNT times on one TCP connection, and reads after a second: SERVER NAME COUNT. Prints JSON:
- * the number of different answers, or the error that ended the connection.
+ * Arguments: SERVER NAME COUNT. Asks a question COUNT times on one TCP connection, and reads after a second. Prints
+ * JSON: the number of different answers, or the error that ended the connection.
  */
 export const SLOW_DNS_CLIENT = `
 import json, socket, struct, sys, threading, time
@@ -199,7 +201,7 @@ except (OSError, struct.error) as error:
     print(json.dumps({"error": type(error).__name__}))
 `;
 
-/** Runs dnsmasq: ADDRESS CONFIGURATION. Prints \`ready\` when it accepts connections. */
+/** Arguments: ADDRESS CONFIGURATION. Runs dnsmasq. Prints \`ready\` when it accepts connections. */
 export const DNSMASQ = `
 import socket, subprocess, sys, time
 address, configuration = sys.argv[1:3]

@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       const sent = await site.inMachine("a1", "python3", "-c", sender(attacker, GATEWAY_MAC, statements));
       expect(sent.err).toBe("");
     });
-  /** A neighbour advertisement that says that the attacker has the address. */
+  /** A neighbour advertisement that claims the address for the attacker. */
   const claims = (address: string, to: string) =>
     `send(${to}, me, 0x86dd, ip6("${attacker.ipv6}", "${near.ipv6}", 58, b"\\x88\\0\\0\\0\\x20\\0\\0\\0" + v6("${address}") + b"\\2\\1" + me + MARK, 255))`;
 

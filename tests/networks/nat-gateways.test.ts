@@ -29,7 +29,10 @@ const addressOf = (id: GatewayId) => GATEWAYS.find(({ nat_gateway_id }) => nat_g
 const to = (destination: string, nat_gateway_id: GatewayId): DocumentRoute => (
   { destination, target: { kind: "nat_gateway", underlay_address: NODES.n1, nat_gateway_id } }
 );
-/** The second subnet uses the gateways `a` only for the internet host and, by IPv4, for the lower half of its block. */
+/**
+ * The second subnet uses the gateways `a` only for the internet host and, by IPv4, for the lower half of the host's
+ * block.
+ */
 const ROUTES: Readonly<Record<string, DocumentRoute[]>> = {
   s1: [to("0.0.0.0/0", "a4"), to("::/0", "a6")],
   s2: [

@@ -51,7 +51,7 @@ pseudo = v6(source) + v6("fe80::1") + struct.pack("!IHBB", 4 + len(body), 0, 0, 
 send(router, me, 0x86dd, ip6(source, "fe80::1", 58, b"\\x87\\0" + struct.pack("!H", checksum(pseudo + b"\\x87\\0\\0\\0" + body)) + body, 255))`
       .split("\n").join("; ");
 
-  test("occupies at most 8 neighbours with link-local addresses, and keeps its first neighbours", async () => {
+  test("occupies at most 8 entries of the neighbour table with link-local addresses, and keeps its first entries", async () => {
     const pings = async () => (await site.inMachine("a1", "ping", "-c", "1", "-W", "1", "fe80::1%eth0")).code === 0;
     expect(await pings()).toBe(true);
     await send(solicits('"fe80::bad:%x" % n'));
@@ -61,7 +61,7 @@ send(router, me, 0x86dd, ip6(source, "fe80::1", 58, b"\\x87\\0" + struct.pack("!
     expect(await pings()).toBe(true);
   });
 
-  test("occupies at most 256 neighbours of each family with addresses of its blocks", async () => {
+  test("occupies at most 256 entries of each family with addresses of its blocks", async () => {
     await send(solicits('"fd00:a:9::%x" % n'));
     await send(
       'send(ALL, me, 0x806, struct.pack("!HHBBH", 1, 0x800, 6, 4, 1) + me + v4("10.0.%d.%d" % (16 + n // 250, n % 250)) + bytes(6) + v4("10.0.1.1"))',

@@ -262,7 +262,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
   test.each(["inbound", "outbound"] as const)(
     "an %s deny rule interrupts exactly the open connections that it forbids, and these continue when the rule is removed",
     async (direction) => {
-      // The forbidden side is the server in one case and the client in the other.
+      // The rule applies to the NIC of the server if it is inbound, and to the NIC of the client if it is outbound.
       const [denied, kept] = direction === "inbound" ? [7_001, 7_002] : [7_003, 7_004];
       for (const port of [denied, kept]) await site.serveStream("a1", port);
       const streams = [denied, kept].map((port) =>

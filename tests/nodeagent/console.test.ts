@@ -39,7 +39,7 @@ describe("the ring", () => {
   });
 });
 
-/** A VM console whose test writes as the guest. */
+/** A VM console to which the test writes as the guest. */
 function fakeVm(ring = "", reads: () => Promise<void> = () => Promise.resolve()) {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const typed: string[] = [];
@@ -184,7 +184,7 @@ test("after a restart of the VM, the users of its console see the output of the 
   expect(user.text()).toBe("new kept");
 });
 
-test("through a proxy, the node dials about 20 times in 10 s, so that it reaches the server process that waits for it", async () => {
+test("through a proxy, the node dials about 20 times in 10 s, so that a call reaches the server process that waits for the node", async () => {
   const { path: state_dir, remove } = await temporaryFolder("redial");
   onTestFinished(remove);
   const urls: string[] = [];

@@ -7,9 +7,9 @@ import { createSampler, type Sample } from "../../nodeagent/sampler.ts";
 
 test("the processor time and memory are read from a process's stat, even if its name contains brackets", () => {
   const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
-  fields[14 - 3] = "250"; // The ticks in user mode, and below in the kernel.
+  fields[14 - 3] = "250"; // The ticks in user mode. The next field has the ticks in the kernel.
   fields[15 - 3] = "50";
-  fields[24 - 3] = "1000"; // Pages.
+  fields[24 - 3] = "1000"; // The memory in pages.
   const stat = `4711 (qemu ) (S) 9) ${fields.join(" ")}\n`;
   expect(processUse(stat)).toEqual({ cpu_seconds: 3, memory_bytes: 4_096_000 });
 });

@@ -12,8 +12,8 @@ import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
 /**
- * The longest time with terminations. After TERMINATING_MS they end as soon as more than TERMINATED_MIN connections
- * were terminated and a request was acknowledged.
+ * The longest time with terminations. After TERMINATING_MS, the terminations end as soon as more than TERMINATED_MIN
+ * connections were terminated and a request was acknowledged.
  */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;

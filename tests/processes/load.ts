@@ -81,7 +81,7 @@ function nextIntent(nodes: Nodes): Intent {
     return code === undefined ? registration(crypto.randomUUID()) : approval(code);
   }
   if (dice < 0.55) return { kind: "cn", event: "disable", path: `/v1/cns/${anyOf(nodes.known)}/disable`, body: {} };
-  // Below 0.60, the request names a node that no client registers. The server must reject this request, and it must not
+  // Some requests name a node that no client registers. The server must reject such a request, and the request must not
   // have an effect later.
   const node = dice < 0.60 ? crypto.randomUUID() : hotOrAny(nodes.known);
   const body = { role: anyOf(["tenant", "edge", "both"]) };

@@ -53,7 +53,7 @@ test("a job that is not claimed within its limit is cancelled without a tombston
 });
 
 describe("a claimed job whose time limit passes", () => {
-  test("is cancelled with a tombstone, which stays until its node has buried it", async () => {
+  test("is cancelled with a tombstone, which stays until the node that claimed the job confirms the undo", async () => {
     const s = await waiting();
     await p.claim(s.job);
     await p.advance(JOB_LIMIT_MS);

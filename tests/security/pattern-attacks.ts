@@ -120,7 +120,7 @@ function spread(texts: readonly string[]): readonly string[] {
 /** The first sizes in characters: small, since an exponential pattern would never end with larger sizes. */
 const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
-/** The limit of S-29 in milliseconds for 100 KB. Shorter times are below the resolution of the CPU clock. */
+/** The limit of S-29 in milliseconds for 100 KB. The CPU clock cannot measure shorter times. */
 const ALLOWED_MS = 10;
 /**
  * For a text of four times the size, a linear pattern needs 4 times as long, and a quadratic pattern 16 times. This

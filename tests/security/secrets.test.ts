@@ -163,7 +163,7 @@ async function crawl(): Promise<void> {
 async function readableByAll(path: string): Promise<string[]> {
   const names = await readdir(path, { recursive: true });
   const found = await Promise.all(names.map(async (name) => {
-    const { mode } = await stat(join(path, name)).catch(() => ({ mode: 0 })); // PostgreSQL removes files of its own
+    const { mode } = await stat(join(path, name)).catch(() => ({ mode: 0 })); // PostgreSQL may remove its files meanwhile.
     return (mode & 0o007) === 0 ? [] : [`${name} ${(mode & 0o777).toString(8)}`];
   }));
   return found.flat();

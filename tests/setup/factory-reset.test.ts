@@ -52,8 +52,8 @@ async function disabled(): Promise<Run> {
 }
 
 /**
- * Each guard has its text, a statement `hold` that makes it block reset and removal, and a statement `free` that ends
- * this.
+ * Each guard has its text and two statements. After `hold`, the guard refuses reset and removal. After `free`, the guard
+ * permits both.
  */
 const GUARDS = [
   {

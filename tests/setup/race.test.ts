@@ -1,6 +1,6 @@
 // A completion report, a failure report and the deadline compete in two processes on one database (docs/reliability.md
-// R-32 and INV-13). Exactly one of them takes effect. The key is deleted only if the node was reverted, and then
-// always.
+// R-32 and INV-13). Exactly one of them takes effect. The key is deleted if the node was reverted, and is kept
+// otherwise.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";

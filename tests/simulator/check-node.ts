@@ -67,7 +67,7 @@ function fold(evidence: Evidence, node: Node, step: StampedTransition, say: Say)
       bind(node, message["key"] as Key);
       return;
     case "claimed":
-      // A claim changes nothing but the state of an existing node.
+      // A claim changes only the state of an existing node.
       if (step.from_state !== "absent") return;
       Object.assign(node, blank(), { state: step.to_state, hostname: String(message["hostname"]) });
       return;

@@ -23,7 +23,7 @@ export const GOAL_MS = 250 + 500;
 
 /**
  * Measures how soon nodes get jobs without a notification. `t` must not receive notifications. All jobs of a round are
- * inserted together, because a process notices its own commits. The operations of the jobs do not exist, so the
+ * inserted before any of them is completed, because a process notices its own commits. The operations of the jobs do not exist, so the
  * database cannot be used for anything else afterwards.
  */
 export async function takeUnnotified(t: TestControlPlane, random: () => number): Promise<Unnotified> {

@@ -6,8 +6,8 @@ import { freshDatabase } from "./database.ts";
 export const FILLED_LIMIT_MS = 120_000;
 
 /**
- * `db` has one connection, because PostgreSQL counts reads in the connection first, and adds them to the statistics
- * views later.
+ * `db` has one connection, because PostgreSQL adds the reads of another connection to the statistics views only after a
+ * delay.
  */
 export type FilledDatabase = { readonly db: Db; close(): Promise<void> };
 

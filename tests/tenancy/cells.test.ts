@@ -49,9 +49,12 @@ test.each([
   [1, 0, "ended"],
   // After a restore from a backup, a token may be unknown to this database.
   [6, 0, "ended"],
-])("a refresh with generation %i of 5 after %i ms: %j", (generation, at_ms, expected) => {
-  expect(outcome({ type: "refresh", generation, lifetime_s }, at_ms)).toBe(expected);
-});
+])(
+  "the token of generation %i of a session in generation 5, presented after %i ms, gives %j",
+  (generation, at_ms, expected) => {
+    expect(outcome({ type: "refresh", generation, lifetime_s }, at_ms)).toBe(expected);
+  },
+);
 
 test("a refresh extends the expiry and the deadline", () => {
   const out = session.step(SESSION, { type: "refresh", generation: 5, lifetime_s }, after_ms(1_000));

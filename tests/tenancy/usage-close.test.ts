@@ -14,7 +14,7 @@ beforeAll(async () => {
   t = await openTestControlPlane({ resident: false });
 });
 afterAll(() => t.close());
-// A slice adds rows in the order of their ids. Rows of an earlier test would be before the rows of a later test.
+// A day closes in slices, which add rows in the order of their ids. The slices must not find rows of an earlier test.
 beforeEach(() => t.db.query("delete from usage_span; delete from usage_traffic"));
 
 const today = async (): Promise<string> => {
@@ -85,7 +85,7 @@ test("the sums of the days of random spans are exactly the integral, before and 
 test.each([
   ["slices", "select 1"],
   ["slices and then an older server", "select usage_close(3600, 1096)"],
-])("while %s close a day, its sums do not change, and the whole day closes at once", async (_who, end) => {
+])("while %s close a day, the sums of the day do not change, and the whole day closes at once", async (_who, end) => {
   await nextDay();
   await t.advance(HOUR_S);
   await close();

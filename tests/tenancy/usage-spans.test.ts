@@ -24,8 +24,9 @@ const hours = async (count: number) => {
 
 /**
  * Returns the spans of a resource in order: vCPUs, GiB of memory, GiB of disk, the hours before the span and the hours
- * of the span. The steps of the test take some minutes at most, so hours are rounded. `null` hours before a span: it
- * begins exactly at the end of the span before it. `null` hours of a span: it is still open.
+ * of the span. The steps of the test take some minutes at most, so hours are rounded. The hours
+ * before a span are `null` if the span begins exactly at the end of the previous span. The hours of an open span are
+ * `null`.
  */
 async function spansOf(resource: "instance" | "disk", id: string): Promise<readonly (number | null)[][]> {
   const { rows } = await a.t.db.query<
@@ -47,7 +48,7 @@ async function spansOf(resource: "instance" | "disk", id: string): Promise<reado
 }
 
 test(
-  "from create to delete, the spans of an instance and its disk have no gap while they count, and no overlap",
+  "from create to delete, the spans of an instance and its disk have no overlap, and no gap while the resource is billed",
   async () => {
     await cordon(true);
     const { id } = await a.running({ cpu: 2, memory_bytes: 4 * GIB });
