@@ -68,20 +68,9 @@ describe("an allocation", () => {
     ["splits a range if the value is in its middle", { low: 15, high: 20 }, 15, [[0, 4], [10, 14], [16, 19], [30, 39]]],
     ["takes a value from the end of a range", { low: 19, high: 29 }, 19, [[0, 4], [10, 18], [30, 39]]],
     ["takes a value from the first range above the low bound", { low: 20, high: 30 }, 30, [[0, 4], [10, 19], [31, 39]]],
-    ["takes the lowest value in the bounds if there is only a low bound", { low: 5, high: null }, 10, [
-      [0, 4],
-      [11, 19],
-      [30, 39],
-    ]],
-    ["takes the lowest value in the bounds if there is only a high bound", { low: null, high: 0 }, 0, [
-      [1, 4],
-      [10, 19],
-      [30, 39],
-    ]],
-    ["takes the value if both bounds are this value", { low: 12, high: 12 }, 12, [[0, 4], [10, 11], [13, 19], [
-      30,
-      39,
-    ]]],
+    ["takes a value if only a low bound is given", { low: 5, high: null }, 10, [[0, 4], [11, 19], [30, 39]]],
+    ["takes a value if only a high bound is given", { low: null, high: 0 }, 0, [[1, 4], [10, 19], [30, 39]]],
+    ["takes the value if both bounds are equal", { low: 12, high: 12 }, 12, [[0, 4], [10, 11], [13, 19], [30, 39]]],
     ["fails if both bounds are between two ranges", { low: 20, high: 29 }, null, [[0, 4], [10, 19], [30, 39]]],
     ["fails if the low bound is above the last range", { low: 40, high: null }, null, [[0, 4], [10, 19], [30, 39]]],
   ])("%s", async (_which, bounds, value, left) => {

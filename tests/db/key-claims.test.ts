@@ -154,7 +154,7 @@ test("if an answer is lost, the claims are sent again, and each claim still coun
   expect(lost).toBe(3);
 });
 
-describe("after a timeout, the claims fail and are not repeated", () => {
+describe("the claims fail and are not repeated after a timeout", () => {
   async function failAll(client: DbClient) {
     const counting = counted(client);
     const claimKey = createKeyClaims(counting);

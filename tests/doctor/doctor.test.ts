@@ -218,7 +218,7 @@ test("a check that cannot run now is skipped with a reason, and the other checks
   expect(checks).toHaveLength((await report()).checks.length);
 });
 
-test("the checks of both connections see one snapshot, and one connection is enough", async () => {
+test("the checks run on two connections with one snapshot, or on one connection if the second cannot be opened", async () => {
   const log: string[] = [];
   let connections = 0;
   const watched = (enough: boolean): Db => ({

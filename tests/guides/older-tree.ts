@@ -60,7 +60,7 @@ export function migrationsIn(folder: string): readonly string[] {
 
 /**
  * Returns the newest commit with a suitable number of migrations, or null. Skips commits whose migrations are not the
- * first migrations of this tree: branches had other numbers before they were merged.
+ * first migrations of this tree, because a branch had other numbers before its merge.
  */
 function newestCommit(suits: (count: number, all: number) => boolean): string | null {
   if (lacking("git", "tar") !== null) return null;

@@ -15,7 +15,7 @@ test.each([
   ["alpine", "3.17.1", "http://alpinelinux.org/alpinelinux/3.17", "alpinelinux3.17", "database"],
   ["arch", "rolling", "http://archlinux.org/archlinux/rolling", "archlinux", "database"],
   ["openbsd", "7.9", "http://openbsd.org/openbsd/7.9", "openbsd7.9", "rule"],
-])("%s %s is %s", (distro, version, id, short_id, source) => {
+])("%s %s has the entry %s", (distro, version, id, short_id, source) => {
   expect(releaseEntry(distro, version)).toEqual({ id, short_id, source });
 });
 

@@ -54,7 +54,7 @@ test.each([
   ["alter table cn add column rack text not null;", "adds a column that an insert must name"],
   ["drop function commit_units_1(jsonb);", "drops a function"],
   ["drop view cn_loaded;", "drops the view cn_loaded and does not create it again"],
-])("%s: %s", (sql, what) => {
+])("the check reports that the statement `%s` %s", (sql, what) => {
   expect(problems("0099_example.sql", sql)).toEqual([what]);
 });
 
@@ -64,7 +64,7 @@ test.each([
   "drop view cn_loaded; create view cn_loaded as select * from cn;",
   "create table rack (id uuid not null); drop function pg_temp.rack();",
   "-- drop table cn",
-])("accepts %s", (sql) => {
+])("the check accepts `%s`", (sql) => {
   expect(problems("0099_example.sql", sql)).toEqual([]);
 });
 

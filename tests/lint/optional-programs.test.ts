@@ -31,7 +31,7 @@ function startedByName(text: string): string[] {
   return names.filter((name) => ![...BARE, ...COREUTILS, ...NAMES].includes(name));
 }
 
-test("both patterns match their examples", () => {
+test("the patterns find programs that are started by name, and code that looks for a program by itself", () => {
   const head = 'import { spawn } from "node:child_process";\n';
   expect(startedByName(`${head}spawn("openssl", []); spawnSync("sh"); run("curl", ["-s"]); run("cat");`))
     .toEqual(["openssl", "curl"]);

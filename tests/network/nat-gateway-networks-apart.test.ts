@@ -1,6 +1,6 @@
-// Tests that two NAT gateways of one VPC in different external networks never run on one node, and that a gateway
-// avoids nodes that serve floating IPs of the VPC in another network: the router of a VPC has only one external network
-// on each node (docs/networking.md, "Where NAT gateways run").
+// The router of a VPC has only one external network on each node. So two NAT gateways of one VPC in different external
+// networks never run on one node. A gateway also avoids nodes that serve floating IPs of the VPC in another network
+// (docs/networking.md, "Where NAT gateways run").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";

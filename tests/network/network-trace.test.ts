@@ -173,7 +173,7 @@ test("a packet to a floating IP of another instance continues at its node", asyn
   ]);
 });
 
-test("the answer names the NIC's node if other nodes cannot reach this node because it has no underlay address", async () => {
+test("if other nodes cannot reach a NIC because its node has no underlay address, the answer names this node", async () => {
   await f.node.alive();
   const { nic } = await f.placed({ ...f.node, underlay_address: "" }, "bare");
   await f.silence(f.node);

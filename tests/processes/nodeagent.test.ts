@@ -128,7 +128,7 @@ test("on SIGTERM while it waits for approval, the agent exits with 0", async () 
   expect((await running.ended).code).toBe(0);
 });
 
-test("an agent that is killed after the approval but before it gets its key gets the same key after a restart", async () => {
+test("if an agent is killed after its approval but before it gets its key, the restarted agent gets the key of this approval", async () => {
   const node = newNode();
   const first = agent(node);
   const code = await claimCode(first);

@@ -302,7 +302,7 @@ test("a delivery to a closed port, to a name without an address or with an answe
   garbage.close();
 });
 
-test("a disabled webhook sends nothing and keeps no new events; when it is enabled again, it sends the events that waited", async () => {
+test("a disabled webhook sends nothing and gets no new events; after it is enabled again, it sends the events that waited since before", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   hook.answer = () => 500;
   await newVpc("waits");
