@@ -139,7 +139,7 @@ test("a claim that the database refuses does not affect the claims that share it
   expect([first, last]).toEqual([good, alsoGood].map((each) => ({ status: "fulfilled", value: fresh(each) })));
 });
 
-test("if an answer is lost, the claims are sent again, and each claim still counts as the first with its key", async () => {
+test("if an answer is lost, the claims are repeated, and each claim still counts as the first with its key", async () => {
   let lost = 0;
   const claimKey = createKeyClaims({
     query: async (...args) => {

@@ -98,8 +98,8 @@ test("a page reads only the rows of its own projects", async () => {
     pageProjectTotals(db.kysely, asked, { rows: PAGE_ROWS, after: first!.project_id })
   );
   expect(read.whole).toBe(0);
-  // In the requested range of days, a project has at most 20 days, 3 spans and 5 rows of traffic. To find the project, 3
-  // rows are read.
+  // In the requested range of days, a project has at most 20 days, 3 spans and 5 rows of traffic. To find the project,
+  // 3 rows are read.
   expect(read.rows).toBeGreaterThan(PAGE_ROWS);
   expect(read.rows).toBeLessThanOrEqual((PAGE_ROWS + 1) * (20 + 3 + 5 + 3));
 }, LIMIT_MS);

@@ -1,5 +1,5 @@
-// Creates an older version of this project: the newest commit with fewer migrations, so that this tree has migrations to
-// apply. In a checkout without history, the older version is a copy of this tree with another version number.
+// Creates an older version of this project: the newest commit with fewer migrations, so that this tree has migrations
+// to apply. In a checkout without history, the older version is a copy of this tree with another version number.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";

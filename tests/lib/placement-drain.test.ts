@@ -57,7 +57,7 @@ describe("a drain preview", () => {
     ]);
   });
 
-  test("moves the instances of an affinity group to the node of the group's other instances, or all to one node if there are none", async () => {
+  test("moves the instances of an affinity group to the node of the group's other instances, or all to one node if the group has no others", async () => {
     const nodes = snapshot(node(1), node(2), node(3), node(4));
     const targets = async (on: readonly string[]) =>
       (await drain(grouped("affinity", on), nodes)).placeable.map(({ target_cn_uuid }) => target_cn_uuid);

@@ -44,8 +44,8 @@ beforeEach(async (context) => {
   refused = [];
   source = await openMachine();
   target = await openMachine();
-  // The QEMU processes of both drivers run on this machine, so they need different users. A driver does not choose a user
-  // whose id is the group of a VM's folder.
+  // The QEMU processes of both drivers run on this machine, so they need different users. A driver does not choose a
+  // user whose id is the group of a VM's folder.
   const taken = join(target.folders.machine_dir, "vm/taken");
   await mkdir(taken);
   await chown(taken, 0, SANDBOX_UID + 1);

@@ -23,8 +23,8 @@ export type NetworkSite = Awaited<ReturnType<typeof openNetworkSite>>;
 
 /**
  * Opens the site. The caller closes it, which ends every process and namespace in it.
- * @param as_root opens the site without a user namespace; then root must run the test. Rulesets of some 100 kB need this,
- * because nft needs a large socket buffer for them, and the kernel gives this buffer only to root
+ * @param as_root opens the site without a user namespace; then root must run the test. Rulesets of some 100 kB need
+ * this, because nft needs a large socket buffer for them, and the kernel gives this buffer only to root
  */
 export async function openNetworkSite({ as_root = false } = {}) {
   const holder = await startHolder(as_root ? [] : ["--user", "--map-root-user"]);

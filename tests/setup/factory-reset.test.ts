@@ -52,8 +52,8 @@ async function disabled(): Promise<Run> {
 }
 
 /**
- * Each guard has its text and two statements. After `hold`, the guard refuses reset and removal. After `free`, the guard
- * permits both.
+ * Each guard has its text and two statements. After `hold`, the guard refuses reset and removal. After `free`, the
+ * guard permits both.
  */
 const GUARDS = [
   {

@@ -125,8 +125,8 @@ async function statementEnd(state: State): Promise<void> {
 
 /**
  * The orders that the tests use. In two of them, one party runs completely before the other. In the others, the first
- * party pauses after one or two statements. The first party continues after one or two statements of the other party, or
- * after the other party's end.
+ * party pauses after one or two statements. The first party continues after one or two statements of the other party,
+ * or after the other party's end.
  */
 export const SCHEDULES: readonly Schedule[] = ([0, 1] as const).flatMap((first): Schedule[] => {
   const other: Party = first === 0 ? 1 : 0;
