@@ -59,7 +59,7 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
     // The new rules are already in force. A connection that is not in this list begins later and obeys them.
     const connections = parseConnections(await inside(["conntrack", "-L", "-o", "id"]));
     const stale = staleTranslations(document, connections);
-    // If the connections ended meanwhile, the program fails. The document must be applied in any case.
+    // The program fails if the connections ended meanwhile. Such a failure must not stop the work on the document.
     for (const argv of stale) await inside(["conntrack", ...argv.split(" ")]).catch(() => {});
     const forbidden = forbiddenTable(forbiddenIds(document, connections));
     if (forbidden !== before?.forbidden) await inside(["nft", "-f", "-"], forbidden);
@@ -99,7 +99,7 @@ export async function listRuleset(inside: Run): Promise<string> {
   return listing.replace(/^([\t ]+flags dynamic,timeout\n[\t ]+timeout \w+\n)[\t ]+elements = \{[^}]*\}\n/gm, "$1");
 }
 
-/** Returns a ruleset as the kernel lists it, from an empty namespace that has the same taps. */
+/** Loads a ruleset into a new namespace that has only these taps. Returns the kernel's listing of the ruleset. */
 export async function listingOf(ruleset: string, taps: ReadonlySet<string>, run: Run): Promise<string> {
   const links = [...taps].map((tap) => `ip link add ${tap} type bridge &&`).join(" ");
   return await run(["unshare", "--net", "sh", "-c", `${links} nft -f - && nft -s list ruleset`], ruleset);

@@ -126,7 +126,7 @@ export function ownHostname(): string {
   return hostname().split(".")[0]!;
 }
 
-/** Returns the kind of disk below a folder; `mixed` if Linux does not show it, as for several disks. */
+/** Returns the kind of disk below a folder; `mixed` if Linux does not show the kind, for example of several disks. */
 async function tierOf(folder: string, { sys }: SystemFolders): Promise<"ssd" | "nvme" | "hdd" | "mixed"> {
   const { dev } = await stat(folder);
   // Linux's encoding of a device number: 12 bits of the major number between the parts of the minor number.

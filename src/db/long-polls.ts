@@ -24,8 +24,8 @@ export type LongPolls<K, V> = {
    */
   answer(key: K, answer: V): void;
   /**
-   * If requests wait, starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that
-   * sweep. A request that begins to wait within HINT_AGE_MS after the call also gets an early sweep.
+   * If requests wait, starts a sweep as soon as 10 ms have passed since the last sweep. Further calls until then share
+   * the new sweep. A request that begins to wait within HINT_AGE_MS after the call also gets an early sweep.
    */
   nudge(): void;
   held(): number;
