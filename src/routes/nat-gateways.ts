@@ -69,8 +69,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a NAT gateway",
     description:
-      "At most one of network_id and pool_id selects the source of the address; without any, it is the fixed pool of " +
-      "the family, which is then v4 by default. The server allocates the lowest free address of the source. In a pool, " +
+      "At most one of network_id and pool_id selects the source of the address. Without both, the source is the fixed " +
+      "pool of `family` (default: v4). The server allocates the lowest free address of the source. In a pool, " +
       "it uses the first network with a free address; in a network, it uses the IPv4 block before the IPv6 block. With " +
       "family, it uses only blocks of this family. The gateway has the family of its address. 400 if the network has no " +
       "block of the family; 400 SubnetNotExternal if network_id is a subnet of a VPC of the tenant; 404 if the network " +
