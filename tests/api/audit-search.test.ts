@@ -75,7 +75,7 @@ describe("a filter", () => {
   });
 
   test.each(["action=create_silo", "before_seq=3", "order=desc&after_seq=1"])(
-    "the query %s is refused, because one of its parameters is valid only in the other order of events",
+    "the query %s is refused, because one of its parameters is valid only if the events are in the other order",
     async (query) => {
       const answer = await t.call("GET", `/v1/audit/events?${query}`);
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("order=")]);

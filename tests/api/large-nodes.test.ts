@@ -1,5 +1,5 @@
 // A list of nodes does not read large values. So a list of nodes with 1 MiB of sysinfo costs as much as a list of small
-// nodes. The server refuses registrations above a limit, and the list works at the limit.
+// nodes. The server refuses registrations above a limit. The list of nodes still works at this limit.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

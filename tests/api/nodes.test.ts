@@ -149,7 +149,7 @@ describe("reservoir", () => {
     expect(answer).toMatchObject({ status: 200, body: { reservoir_percent, effective_percent: reservoir_percent } });
   });
 
-  test("the agent of a node without an override gets the cluster defaults, and an override replaces its default", async () => {
+  test("the agent of a node without an override gets the cluster's defaults; an overridden value replaces its default", async () => {
     const node = await t.approvedNode();
     await t.call("PUT", "/v1/config/reservoir.percent_default", { body: { value: 0.33 } });
     await t.call("PUT", "/v1/config/reservoir.enabled_default", { body: { value: false } });

@@ -44,9 +44,9 @@ const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
 /**
- * The number of open files that a process needs in addition to the agents' connections. An older agent has three
- * connections. If the limit of open files is too low for these connections, some agents open a new connection for each
- * heartbeat.
+ * The number of open files that a process needs in addition to the agents' connections. With --single-calls, an agent
+ * has three connections. If the limit of open files is too low for these connections, some agents open a new connection
+ * for each heartbeat.
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;

@@ -22,7 +22,7 @@ const rosterOf = (domain: string) =>
     return { hostname: `${domain}-node${n}`, macs, nic_tags: ["admin", "external"], aggregate };
   });
 
-test("the roster and the allowlist can have 10,000 entries, and machines netboot and converge with them", async () => {
+test("with 10,000 entries in roster and allowlist, machines netboot, and converge changes their records", async () => {
   const allowlist = every((n) => ({ kind: "mac_prefix", value: macOf(2 * n) }));
   expect(okOf(await putPolicy(t, { allowlist })).allowlist).toHaveLength(ROSTER_ENTRIES_MAX);
   expect(okOf(await t.call("PUT", "/v2/cn-boot-roster", { body: rosterOf("old") }))).toHaveLength(ROSTER_ENTRIES_MAX);

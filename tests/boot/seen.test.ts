@@ -147,7 +147,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag admits the discovered ports of a machine that announces the tag, and the machine's other ports once they are seen", async () => {
+  test("a service_tag admits the discovered ports of a machine that announces the tag, and each other port when it is seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();

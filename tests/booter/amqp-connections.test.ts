@@ -50,7 +50,7 @@ async function loginWithHeartbeats(made: AmqpClient, heartbeat_s: number): Promi
   await made.expect("10.41");
 }
 
-test("the broker ends the connection of a peer that sends nothing for two heartbeats, but not the connection of another peer", async () => {
+test("the broker ends the connection of a peer that sends nothing for two heartbeat intervals, and of no other peer", async () => {
   const [silent, alive] = [await client("127.0.0.11"), await client("127.0.0.12")];
   await loginWithHeartbeats(alive, 1);
   const beat = setInterval(() => alive.socket.write(HEARTBEAT_FRAME), 300);

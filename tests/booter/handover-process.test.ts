@@ -91,8 +91,8 @@ async function delivered({ acknowledge = true } = {}): Promise<Delivered> {
 }
 
 /**
- * Runs the setup script on the machine. The script waits at the first call of the tool with the name `hold`, until
- * `release` is called. `held` resolves when the script waits.
+ * Runs the setup script on the machine. If `hold` names a tool, the script waits at its first call of this tool until
+ * the test calls `release`. `held` resolves when the script waits.
  */
 async function running({ machine, env, bare }: Delivered, hold?: string) {
   const root = join(folder.path, bare.server_uuid);

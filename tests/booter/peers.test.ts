@@ -13,7 +13,7 @@ const config = readBooterConfig(FILE, "booter.toml");
 const checked = (answer: (url: string) => Promise<Response>) =>
   peerFindings(config, ((url: string) => answer(url)) as typeof fetch);
 
-test("each peer is asked for the time", async () => {
+test("`booter check` asks each peer for the time", async () => {
   const asked: string[] = [];
   const findings = await checked((url) => {
     asked.push(url);

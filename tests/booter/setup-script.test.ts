@@ -278,8 +278,8 @@ test.concurrent("a machine that is set up again with later images boots these im
 });
 
 describe("after a failed call the failure is reported, the next run succeeds, and the pool was created once:", () => {
-  // The calls are one before the creation of the pool, the creation, the first call after the creation, and the last
-  // two calls. The failure of the last call, `sync`, can be reported only if `sync` runs before the report of the end.
+  // These calls fail: one before the pool is created, the creation, the first call after it, and the last two calls.
+  // The failure of the last call, `sync`, can be reported only if `sync` runs before the report of the end.
   const PREFIXES = ["disklayout", "zpool create -f", "zfs create", "installboot", "sync"];
   test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
     const failing = ended.calls.findIndex((each) => each.startsWith(prefix));

@@ -15,7 +15,7 @@ test("inParallel returns results in the order of the items, and runs at most the
   expect(most).toBe(2);
 });
 
-test("after a failure, inParallel starts no item, and throws the failure when the running items have ended", async () => {
+test("after a failure, inParallel starts no further item, and throws the failure when the running items have ended", async () => {
   const started: string[] = [];
   const ended: string[] = [];
   const work = async (item: string) => {

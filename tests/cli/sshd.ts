@@ -81,8 +81,8 @@ function configText(folder: string, { port, addresses }: { port: number; address
     ...addresses.map((address) => `ListenAddress ${address}`),
     `HostKey ${join(folder, "host_key")}`,
     `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
-    // The shell looks for the user's shell files in an empty folder.
-    // On Debian, a bash that sshd starts runs .bashrc and /etc/bash.bashrc, except inside another shell.
+    // HOME is an empty folder, so the shell finds no shell files of the user. On Debian, a bash that sshd starts also
+    // runs /etc/bash.bashrc, but not inside another shell. SHLVL=1 makes bash believe that it is inside another shell.
     `SetEnv HOME=${join(folder, "home")} SHLVL=1`,
     "PermitUserRC no",
     "PidFile none",

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("`set` changes the given fields, `show` prints them, and the value `reported` removes a field", async () => {
+test("`set` changes the given fields, `show` prints them, and the value `reported` restores what the node reports", async () => {
   await at.printed(`cn underlay set ${node} --address 192.0.2.9 --mtu 9000`);
   expect(await at.printed(`cn underlay show ${node}`)).toMatch(
     /underlay_address: +192\.0\.2\.9\nunderlay_mtu: +9000\n/,

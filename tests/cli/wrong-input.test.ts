@@ -44,7 +44,7 @@ test.each([
   expect(ran.err()).toContain(message);
 });
 
-test("the error of `config set` for a text where a list is expected does not count the characters of the text", async () => {
+test("if a setting is a list, the error of `config set` for a text asks for an array and does not mention a length", async () => {
   const ran = await at.run("config set network.ntp_servers 1.2.3.4");
   expect(ran.err()).toMatch(/^error: network\.ntp_servers must be an array, not 1\.2\.3\.4 \(/);
 });

@@ -84,7 +84,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("that is the second in a row without an instance sets found_on_host to false and changes no state", async () => {
+  test("that lacks an instance, like the report before it, sets found_on_host to false and keeps the state", async () => {
     const { id } = await a.running();
     const found = async () => (await a.show(id)).found_on_host;
     await report({});

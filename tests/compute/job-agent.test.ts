@@ -16,8 +16,8 @@ import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// The time limit of a test is longer than the time limit of its polls. So if a poll fails, the test
-// reports the poll's error instead of its own timeout.
+// The time limit of a test is longer than the limits of its calls of `expect.poll`. So if such a call fails, the test
+// reports the call's error instead of its own timeout.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;

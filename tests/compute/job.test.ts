@@ -6,8 +6,8 @@ import { maintainNow } from "../support/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// The time limit of a test is longer than the time limit of its polls. So if a poll fails, the test
-// reports the poll's error instead of its own timeout.
+// The time limit of a test is longer than the limits of its calls of `expect.poll`. So if such a call fails, the test
+// reports the call's error instead of its own timeout.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;

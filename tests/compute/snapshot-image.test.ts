@@ -67,7 +67,7 @@ test("a node can send or read the bytes of an upload only while it runs a job th
   notFound(await read(a.node));
 });
 
-test("the image has the digest that the server computed; it has the other fields of the image from which the instance was created", async () => {
+test("the image has the digest that the server computed; its other fields are copied from the image of the instance", async () => {
   const { id, name, snapshot, size_bytes } = await snapped();
   const other = await addNode(a.t);
   okOf(await a.t.call("PATCH", `/v1/cns/${other.server_uuid}/placement`, { body: { cordoned: true } }));

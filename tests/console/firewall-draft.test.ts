@@ -50,7 +50,7 @@ test("without an edit, the list of changes is empty, and the body contains every
   });
 });
 
-test("the text of a change names the rule, the field, and both values", () => {
+test("the text of a change names the rule, the field, the earlier value and the new value", () => {
   const [ssh] = ROWS;
   const added = { ...ssh!, key: "new", name: "dns" };
   expect(changesOf(RULES, [{ ...ssh!, source_cidr: "192.0.2.0/24" }, added])).toEqual([

@@ -195,7 +195,7 @@ test(
 );
 
 test(
-  "the page of a tenant reads only this tenant and its silo again, and the server's hit of a silo leads to its tenants",
+  "the page of a tenant reads only this tenant and its silo again, and a silo in the search leads to the silo's tenants",
   async () => {
     const own = await f.site().open();
     const [silo] = okOf(await f.site().call("GET", `/v1/search?q=acme-silo`)).items;

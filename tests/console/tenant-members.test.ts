@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  "if no member is among the 1,000 users of such a server, the page explains this and does not say that the tenant has no users",
+  "if the first 1,000 users of the site include no member, the page says this instead of saying that the tenant has no users",
   async () => {
     const own = await f.site().open();
     await answerWith(

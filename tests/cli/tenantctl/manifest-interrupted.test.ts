@@ -83,7 +83,7 @@ test("apply waits for a deletion, and then creates the instance of the manifest 
   expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
 });
 
-test("apply waits for the operation before it refuses to change a fixed field, so it can create the instance with the new value", async () => {
+test("apply waits before it compares fixed fields: if the creation fails, apply creates the instance with the new value", async () => {
   const larger = manifest.replace("memory_bytes: 1GiB", "memory_bytes: 2GiB");
   const ran = await applyAndThen(async () => {
     const job = await a.node.take();

@@ -54,7 +54,7 @@ async function applied(user: User, text: string): Promise<string> {
   return ran.out();
 }
 
-test("a user without the SSH key that the manifest names applies the manifest, and nothing changes", async () => {
+test("a user without the SSH key that the manifest names can apply the manifest, and an existing instance does not change", async () => {
   expect(await applied(bob, `instances: [${WEB}]`)).toBe(NOTHING);
 });
 
