@@ -1,7 +1,7 @@
--- Lets the webhook {webhook_id} send its waiting deliveries, unless it is sending already. {ends_pause} also ends its
--- pause after a failure; otherwise it sends only test events before the end of the pause (webhook_next). Servers of
--- earlier versions do not pass {ends_pause}.
--- The row is locked first, because a process that is about to make the webhook idle may not have seen these deliveries.
+-- Lets the webhook {webhook_id} send its waiting deliveries, unless it is sending already. {ends_pause} also ends the
+-- webhook's pause after a failure. Without {ends_pause}, the webhook sends only test events until the pause ends
+-- (webhook_next). Servers of earlier versions do not pass {ends_pause}. The row is locked first, because a process that
+-- is about to make the webhook idle may not have seen these deliveries.
 create or replace function effect_webhook_queued(args jsonb) returns void language plpgsql volatile as $$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;

@@ -1,6 +1,6 @@
 -- Makes the delivery {id} of the webhook {webhook_id} pending, as if it were new. If no process holds the claim of the
--- webhook, its pause ends and it is due now. Otherwise the process with the claim looks for the delivery when its
--- attempt ends. If that attempt failed, the delivery is sent after the pause.
+-- webhook, the webhook's pause ends and the webhook is due now. Otherwise the process with the claim looks for the
+-- delivery when its attempt ends. If that attempt failed, the delivery is sent after the pause.
 create or replace function effect_webhook_redelivered(args jsonb) returns void language plpgsql volatile as $$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;

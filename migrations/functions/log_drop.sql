@@ -3,9 +3,9 @@
 -- transition also stays while an earlier transition of its actor stays, so the kept transitions of an actor have no
 -- gap. The last transition of a deleted record is dropped too. Normally it is a transition to the state absent. Rows of
 -- the kinds in `swept` are deleted without such a transition, so the function checks that the row is gone. Returns
--- whether there may be more to drop. The next call continues after these rows. When a call finds only younger rows, the
--- next call begins again at the oldest row. Runs with the rights of its owner, because the server's own role may not
--- shorten the log.
+-- whether there may be more to drop. The next call continues after the rows that this call read. When a call finds only
+-- younger rows, the next call begins again at the oldest row. Runs with the rights of its owner, because the server's
+-- own role may not shorten the log.
 create or replace function log_drop(keep_s bigint, rows_max int, swept text[]) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
