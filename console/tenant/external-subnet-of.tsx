@@ -17,7 +17,7 @@ export function ExternalSubnetOf(props: Props) {
   return isOperator() ? <Named {...props} /> : <code>{props.id}</code>;
 }
 
-/** The name and the block of the family, as a link. Shows the UUID if the operator may not read the subnet. */
+/** The subnet's name and its block of the family, as a link. Shows the UUID if the operator may not read the subnet. */
 function Named({ id, family }: Props) {
   const { data: subnet } = useQuery({
     key: `external subnet ${id}`,

@@ -36,7 +36,7 @@ export async function whileAnswers<T>(
   const working = run(AbortSignal.any([signal, lost.signal]));
   const watching = untilSilent(link, AbortSignal.any([signal, over.signal]), patience).then(async (why) => {
     if (why === null) return await working;
-    working.catch(() => {}); // `whileAnswers` throws the reason instead.
+    working.catch(() => {}); // `whileAnswers` throws `why`, not the error of the work.
     lost.abort(why);
     await onLost();
     throw why;

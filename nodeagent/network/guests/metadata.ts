@@ -97,7 +97,7 @@ function metadataOf(guest: Guest, files: Readonly<Record<string, string>>): Read
   );
 }
 
-/** The agent wrote the meta-data itself, as JSON. */
+/** Returns the first SSH key of the meta-data, which is JSON, because the agent wrote it. */
 function firstKey(meta_data: string | undefined): string | null {
   if (meta_data === undefined) return null;
   const keys = (JSON.parse(meta_data) as Readonly<Record<string, unknown>>)["public-keys"];
