@@ -3,6 +3,7 @@ import { Failure } from "../internal/failure.ts";
 import { withProtectionHint } from "../internal/protection.ts";
 import type { TenantIo } from "./open-io.ts";
 import { vpcsText } from "./record/scope.ts";
+import { projectsOf, projectsText } from "./scope.ts";
 
 type Selector = {
   readonly selector: string;
@@ -11,13 +12,25 @@ type Selector = {
   given(io: TenantIo): Promise<string | undefined>;
 };
 
+const TENANT_FLAG = "--tenant (or TENANTCTL_TENANT)";
+const PROJECT_FLAG = "--project (or TENANTCTL_PROJECT)";
+
 const nothing = () => Promise.resolve(undefined);
 const SELECTORS: readonly Selector[] = [
-  { selector: "tenant=", flag: "--tenant (or TENANTCTL_TENANT)", given: (io) => io.tenant() },
-  { selector: "project=", flag: "--project (or TENANTCTL_PROJECT)", given: (io) => io.project() },
+  { selector: "tenant=", flag: TENANT_FLAG, given: (io) => io.tenant() },
+  { selector: "project=", flag: PROJECT_FLAG, given: (io) => io.project() },
   { selector: "vpc=", flag: "--vpc", given: nothing },
   { selector: "route_table=", flag: "--route-table", given: nothing },
 ];
+
+/** Names what the user did not select, in place of the parameters of the request. */
+async function unselectedText(io: TenantIo, flags: readonly string[]): Promise<string> {
+  if (!flags.includes(PROJECT_FLAG)) return "no tenant is selected";
+  const tenant = await io.tenant();
+  if (tenant === undefined) return "no tenant and no project is selected";
+  const projects = await projectsOf(io, tenant).catch(() => null);
+  return `no project is selected${projects === null ? "" : `; ${projectsText(projects)}`}`;
+}
 
 /** Returns the failure, with a hint if it is about a missing selector or a protected instance. */
 export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
@@ -29,7 +42,11 @@ export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
     if (message.includes(selector) && await given(io) === undefined) flags.push(flag);
   }
   if (flags.length === 0) return error;
-  const vpcs = flags.includes("--vpc") ? await vpcsText(io).catch(() => null) : null;
-  const hinted = `${vpcs ?? message}; pass ${flags.join(" and ")}`;
+  const found = flags.includes("--vpc")
+    ? await vpcsText(io).catch(() => null)
+    : flags.some((flag) => flag === TENANT_FLAG || flag === PROJECT_FLAG)
+    ? await unselectedText(io, flags)
+    : null;
+  const hinted = `${found ?? message}; pass ${flags.join(" and ")}`;
   return new Failure(hinted, exit_code, { error_code, request_id, status: error.status ?? undefined });
 }

@@ -29,7 +29,7 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
  */
 export async function projectScope(io: TenantIo): Promise<Query> {
   // If the projects cannot be listed, the request itself fails, and its error names the missing selector.
-  await useSoleProject(io).catch(() => false);
+  await useSoleProject(io).catch(() => null);
   return await givenScope(io);
 }
 
@@ -49,23 +49,43 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure if the user gave no project and `useSoleProject` finds none. */
+/**
+ * Throws a usage Failure if the user gave no project and `useSoleProject` finds none. The failure names the tenant's
+ * projects.
+ */
 export async function needProject(io: TenantIo, purpose: string): Promise<void> {
-  if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
+  const found = await useSoleProject(io);
+  if (found === "used") return;
+  const projects = found === "unknown" ? "" : `; ${projectsText(found)}`;
+  throw usageFailure(`--project is required to ${purpose}${projects}`);
 }
 
 /**
  * If the user gave no project, uses the tenant's only project. Then prints a note with the project's name, but not if
- * the output is JSON. Returns false if the tenant is unknown, has no project or has several.
+ * the output is JSON. Otherwise returns the tenant's projects, or "unknown" if the tenant is unknown.
  */
-async function useSoleProject(io: TenantIo): Promise<boolean> {
-  if (givenProject(io) !== undefined || await io.project() !== undefined) return true;
+async function useSoleProject(io: TenantIo): Promise<"used" | "unknown" | readonly Project[]> {
+  if (givenProject(io) !== undefined || await io.project() !== undefined) return "used";
   const tenant = await io.tenant();
-  const [only, other] = tenant === undefined ? [] : await projectsOf(io, tenant);
-  if (only === undefined || other !== undefined) return false;
+  if (tenant === undefined) return "unknown";
+  const projects = await projectsOf(io, tenant);
+  const [only, other] = projects;
+  if (only === undefined || other !== undefined) return projects;
   io.useProject(only.id);
   if (!io.json) io.note(`In project ${only.name}, the only one of the tenant`);
-  return true;
+  return "used";
+}
+
+const PROJECTS_NAMED_MAX = 5;
+
+/** Returns a text such as `the tenant has 2 projects (shop, lab)`. */
+export function projectsText(projects: readonly Pick<Project, "name">[]): string {
+  if (projects.length === 0) {
+    return "the tenant has no project; to create one, run: tenantctl project create --name NAME";
+  }
+  if (projects.length === 1) return `the tenant has one project (${projects[0]!.name})`;
+  const names = projects.slice(0, PROJECTS_NAMED_MAX).map(({ name }) => name).join(", ");
+  return `the tenant has ${projects.length} projects (${names}${projects.length > PROJECTS_NAMED_MAX ? ", …" : ""})`;
 }
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {

@@ -111,10 +111,15 @@ describe("create", () => {
     const only = await at(projects.slice(0, 1));
     expect([only.code, only.err()]).toEqual([0, "In project shop, the only one of the tenant\n"]);
     expect(requestsOf(only)).toEqual([`GET ${PROJECTS}`, POST]);
-    for (const several of [projects, []]) {
+    for (
+      const [several, says] of [
+        [projects, "the tenant has 2 projects (shop, lab)"],
+        [[], "the tenant has no project; to create one, run: tenantctl project create --name NAME"],
+      ] as const
+    ) {
       const ran = await at(several);
       expect(requestsOf(ran)).toEqual([`GET ${PROJECTS}`]);
-      expect([ran.code, ran.err()]).toEqual([2, "error: --project is required to create an instance\n"]);
+      expect([ran.code, ran.err()]).toEqual([2, `error: --project is required to create an instance; ${says}\n`]);
     }
   });
 

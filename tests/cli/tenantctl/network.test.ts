@@ -308,7 +308,8 @@ test.each([
 ])("`$noun create` without a project is rejected if the tenant has no project", async ({ noun, says }) => {
   const projects = `GET /v1/tenants/${TENANT}/projects`;
   const ran = await tenantctl([noun, "create", "--name", "x"], { env: TOKEN_ENV, server: serving({ [projects]: [] }) });
-  expect([ran.code, ran.err(), requestsOf(ran)]).toEqual([2, `error: ${says}\n`, [projects]]);
+  const none = "the tenant has no project; to create one, run: tenantctl project create --name NAME";
+  expect([ran.code, ran.err(), requestsOf(ran)]).toEqual([2, `error: ${says}; ${none}\n`, [projects]]);
 });
 
 const ROUTED = ["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"];

@@ -46,21 +46,56 @@ test("--project overrides TENANTCTL_PROJECT", async () => {
 const REQUIRES = "GET /v1/vpcs requires `?tenant=<uuid>&project=<uuid>` selectors";
 
 test.each([
-  { argv: [], env: KEY_ENV, sent: {}, hint: "--tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)" },
-  { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
-  { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
+  {
+    argv: [],
+    env: KEY_ENV,
+    sent: {},
+    says:
+      "no tenant and no project is selected; pass --tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)",
+  },
+  {
+    argv: ["--project", PROJECT],
+    env: KEY_ENV,
+    sent: { project: PROJECT },
+    says: "no tenant is selected; pass --tenant (or TENANTCTL_TENANT)",
+  },
+  {
+    argv: [],
+    env: TOKEN_ENV,
+    sent: { tenant: TENANT },
+    says: "no project is selected; pass --project (or TENANTCTL_PROJECT)",
+  },
 ])(
-  "a command omits a selector whose value is unknown, and adds a hint to the server's error: $hint",
+  "a command omits a selector whose value is unknown, and the error names what is not selected: $says",
   async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
       asked.path === "/v1/auth/whoami" ? { status: 200, body: { tenant_id: null, silo_id: null } } : refusal;
     const ran = await tenantctl(["vpc", "list", ...argv], { env, server });
-    expect(ran.asked.at(-1)!.query).toEqual({ ...case_.sent, limit: "1000" });
-    expect(ran.err()).toBe(`error: ${REQUIRES}; pass ${case_.hint} (MissingScope, request r1)\n`);
+    const [listed] = ran.asked.filter(({ path }) => path === "/v1/vpcs");
+    expect(listed!.query).toEqual({ ...case_.sent, limit: "1000" });
+    expect(ran.err()).toBe(`error: ${case_.says} (MissingScope, request r1)\n`);
     expect(ran.code).toBe(1);
   },
 );
+
+test.each([
+  { projects: [{ name: "shop" }, { name: "lab" }], says: "the tenant has 2 projects (shop, lab)" },
+  {
+    projects: [..."abcdef"].map((name) => ({ name })),
+    says: "the tenant has 6 projects (a, b, c, d, e, …)",
+  },
+  { projects: [], says: "the tenant has no project; to create one, run: tenantctl project create --name NAME" },
+])("without a project, the error of a list names the tenant's projects: $says", async ({ projects, says }) => {
+  const server: Server = ({ path }) =>
+    path === `/v1/tenants/${TENANT}/projects`
+      ? { status: 200, body: projects }
+      : { status: 400, body: { message: REQUIRES, error_code: "MissingScope" } };
+  const ran = await tenantctl(["vpc", "list"], { env: TOKEN_ENV, server });
+  expect(ran.err()).toBe(
+    `error: no project is selected; ${says}; pass --project (or TENANTCTL_PROJECT) (MissingScope)\n`,
+  );
+});
 
 test.each([
   { argv: ["nat-gateway", "list"], message: "GET /v1/nat-gateways requires `?vpc=<uuid>`", hint: "--vpc" },
@@ -248,7 +283,10 @@ test("image verbs and `usage` without --project use the tenant's only project, a
   expect(await run("usage")).toBe("(no usage from f to t)\n");
   const several = serving({ [`GET /v1/tenants/${TENANT}/projects`]: [...PROJECTS, { id: VPC.id, name: "lab" }] });
   const ran = await tenantctl(["usage"], { env: TOKEN_ENV, server: several });
-  expect([ran.code, ran.err()]).toEqual([2, "error: --project is required to show usage\n"]);
+  expect([ran.code, ran.err()]).toEqual([
+    2,
+    "error: --project is required to show usage; the tenant has 2 projects (shop, lab)\n",
+  ]);
 });
 
 test("a name without --vpc is looked up in the project's only VPC, and a note names the VPC", async () => {
