@@ -66,9 +66,11 @@ export async function findNamedInstance(io: Io, name: string): Promise<NamedInst
   if (io.json) return instance;
   const listedOn = async (cn: string | null) =>
     (await matching(io, instance.id, cn)).find(({ id }) => id === instance.id);
+  const { host_cn_uuid } = instance;
   // If the instance has changed its node since the first read, it is not in the list of that node.
-  const listed = await listedOn(instance.host_cn_uuid) ?? await listedOn(null);
-  return { ...listed, ...instance };
+  const listed = await listedOn(host_cn_uuid) ?? (host_cn_uuid === null ? undefined : await listedOn(null));
+  // The later read replaces all fields of the node. Otherwise the UUID and the name could belong to different nodes.
+  return { ...instance, ...listed };
 }
 
 function matching(io: Io, name: string, cn: string | null = null): Promise<SystemInstance[]> {
