@@ -92,7 +92,7 @@ const PARTS: readonly string[] = [
     cross join lateral (select privilege_type, pg_get_userbyid(a.grantee) as grantee from aclexplode(acl) a
                          where a.grantee not in (0, owner)) granted
     group by kind, object, grantee order by kind desc, object, grantee`,
-  // The rows of actor_kind name the table of each kind. The code needs no other row in a new database.
+  // The rows of actor_kind name the table of each actor kind, so they count as schema. All other rows are left out.
   `select format('insert into actor_kind values (%L, %L, %L, %L);', kind, table_name, key_column, key_type) as sql
      from actor_kind order by kind`,
 ];

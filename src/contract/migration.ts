@@ -16,7 +16,7 @@ export const MigrateBody = z.strictObject({
 });
 export type MigrateBody = z.infer<typeof MigrateBody>;
 
-/** The answer to the start of a migration. Both ids are equal. */
+/** The answer to the start of a migration. The migration and its operation have the same id. */
 export const MigrationStarted = z.object({
   migration_id: z.string(),
   operation_id: z.string().describe("The operation instance-migrate, which ends with the migration"),

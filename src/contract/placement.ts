@@ -120,8 +120,8 @@ export const NotPlaceableInstance = z.object({
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 
 /**
- * The preview of a drain. The instances are planned one after another. The capacity of a placed instance is not free
- * for the next one.
+ * The preview of a drain. The instances are planned one after another. The capacity that is planned for one instance is
+ * not free for the next.
  */
 export const DrainPreview = z.object({
   instances_on_cn: z.number().int(),
