@@ -1,5 +1,5 @@
-// Returns the limits of a route's body. The caller of an agent's route is a node, and the caller of any other route is
-// the root operator.
+// Returns the limits of a route's body. The limits depend on the caller: a node for a route of agents, and the root
+// operator for any other route.
 import { type BodyLimits, bodyLimits } from "../../src/http/body-limits.ts";
 
 const OPERATOR = {

@@ -5,8 +5,8 @@ import { vi } from "vitest";
 const PATIENT = { timeout: 20_000 };
 
 /**
- * Replaces the timers of this duration from now on. The returned function waits for the first such timer, and returns a
- * function that fires the timer.
+ * From now on, a timer of exactly `hold_ms` does not fire. The returned function waits until the first such timer was
+ * started, and returns a function that fires it.
  */
 export function watchHold(hold_ms: number): () => Promise<() => void> {
   const start = globalThis.setTimeout;

@@ -41,7 +41,7 @@ export function openWire({ ports, once = false }: WireOptions): Wire {
     try {
       socket?.close();
     } catch {
-      // The time limit and the caller may both close the socket.
+      // The socket is already closed: both the time limit and the caller close it.
     }
     socket = null;
   }

@@ -160,7 +160,7 @@ async function startPlain(site: Site, key: string, public_key: string): Promise<
   }
 }
 
-/** Creates many machines whose guest is a boot sector on the node, and measures the memory of the agent. */
+/** Creates many machines on the node, and measures the memory of the agent. The guest is a boot sector. */
 async function startMany(site: Site, machines: number) {
   const bytes = tinyGuest(MIB);
   const images = await serveImage(bytes, site.address);

@@ -50,7 +50,7 @@ const CELLS = ROWS.map((row) => {
   return { call: `${method} ${path}`, expected: expected.map(Number) };
 });
 
-/** The request bodies. They are valid, except for calls that would create something. */
+/** The request bodies. If a call would create something, its body is invalid, so that nothing is created. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},

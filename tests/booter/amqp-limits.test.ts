@@ -95,7 +95,7 @@ test("the limit of bindings covers all queues and channels of a connection, and 
 /** Two of these bodies fit into AMQP_HELD_BYTES_PER_CLIENT_MAX, but three bodies do not. */
 const LARGE = "x".repeat(8_000_000);
 const FITTING = 2;
-/** Connects a machine and fills its queue with as many messages as it may have. */
+/** Connects a machine and fills its queue with as many messages as the machine may have. */
 async function full(host?: string): Promise<void> {
   const { made, queue } = await machine(host);
   for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");

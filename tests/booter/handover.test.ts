@@ -48,8 +48,8 @@ const PROGRESS = { kind: "progress", step: "pool", message: null, percent: 40 } 
 const caller = { token: TOKEN, address: ADDRESS };
 
 /**
- * Returns the setup calls of a booter. By default, the booter has no run of its own. `site` describes the control plane
- * and the records.
+ * Opens the part of a booter that handles the calls of setup scripts. By default, the booter has no run of its own.
+ * `site` describes the control plane and the records.
  */
 function opened(changes: { own?: Relayed; script?: SetupScript | null } = {}) {
   const site = {

@@ -12,7 +12,7 @@ import { openProcessSite, type ProcessSite } from "./process-site.ts";
 const WAIT = { timeout: 60_000, interval: 50 };
 let site: ProcessSite;
 let second: BooterProcess;
-/** Called before the answer to the next bundle is sent. */
+/** Called once, before the control plane sends the next bundle. */
 let next_bundle: (() => Promise<void>) | null = null;
 
 beforeAll(async () => {

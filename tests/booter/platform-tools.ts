@@ -1,7 +1,7 @@
-// Installs fake platform tools for tests with a temporary root folder. They keep a state of pools and datasets and log
-// every call. They fail at the call that a test chooses, and refuse arguments that the real tools would refuse. If the
-// file `hold` in the state folder contains the name of a tool, the tool creates the file `held` and waits until `hold`
-// is deleted.
+// Installs fake platform tools for tests with a temporary root folder. The tools store which pools and datasets exist,
+// and log every call. They fail at the call that a test chooses, and refuse arguments that the real tools would refuse.
+// If the file `hold` in the state folder contains the name of a tool, the tool creates the file `held` and waits until
+// `hold` is deleted.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -183,7 +183,7 @@ test.each([
     expect.stringMatching(/^stopped: .* is damaged; repair it/),
   ]],
 ])("%s", async (_, found, tags, lines) => {
-  // The last command of the function mounts the file systems.
+  // Removes the last command of the function, which mounts the file systems.
   const script = VOLUME +
     LINUX_FUNCTIONS.replace(/^ *\/usr\/lib\/berth\/storage .*$/m, "") + "\nlinux_datasets 2>&1\n";
   const { stdout } = await promisify(execFile)(present("bash"), ["-uc", script, "setup", found, tags]);

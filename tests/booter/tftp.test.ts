@@ -75,7 +75,7 @@ async function client(address = "127.0.0.1"): Promise<Client> {
       while (queue.length === 0) await new Promise<void>((resolve) => wake = resolve);
       return queue.shift()!;
     },
-    // The server waits for the last packet, so the test waits until the packet is sent.
+    // Closes the socket only after all packets are sent, because the server waits for the last packet.
     close: () => void Promise.all(sending).then(() => socket.close()),
   };
 }

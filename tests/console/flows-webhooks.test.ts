@@ -67,7 +67,7 @@ test("rename a webhook that has an event which no longer exists, then replace th
 test("show all deliveries of a webhook, and filter all of them by their state", async () => {
   const body = { name: "busy", url: "https://hooks.example/berth", events: ["disk_create"] };
   const { id } = okOf(await g.call("POST", `/v1/webhooks${g.selectors}`, { body }));
-  // The oldest delivery is dead, and more than two steps of the list are newer.
+  // The oldest delivery is dead. It appears only after the list was extended twice.
   await f.site().db.query(
     `insert into webhook_delivery (webhook_id, type, event, state, ended_at, last_status)
        select $1, case n when 1 then 'the_oldest' else 'disk_create' end, '{}',

@@ -1,4 +1,4 @@
-// Tests that the console joins the objects of a large project with few reads.
+// Tests that the console joins the objects of a large project in linear time: it reads each object once.
 import { expect, test } from "vitest";
 import { memberCounts, namedNics, namesOf } from "../../console/core/members.ts";
 import type { Instance, Nic } from "../../src/contract/instance.ts";

@@ -28,7 +28,7 @@ type Given = {
   readonly closes?: boolean;
 };
 
-/** Runs the command. If the first reset request waits for the node, its connection breaks. */
+/** Runs the command. The first reset request loses its connection if `cuts` is true, or if it waits for the node. */
 async function consoleOf({ end, cuts = false, runs, closes = false }: Given) {
   const resets: Asked[] = [];
   const used = Promise.withResolvers<void>();

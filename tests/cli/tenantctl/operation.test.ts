@@ -63,7 +63,7 @@ test("by default one long request waits for the result", async () => {
 
 test("on a terminal, a command shows how long its request has waited, but not with -q", async () => {
   const slow: Server = async (asked) => {
-    // The terminal shows the time for the first time after one second.
+    // The terminal does not show the time during the first second.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     return serverWith([DONE]).server(asked, new AbortController().signal);
   };
