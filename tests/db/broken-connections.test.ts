@@ -6,8 +6,8 @@ import { createLoadTable, lostInserts, startInserts } from "../support/acknowled
 import { freshDatabase } from "../support/database.ts";
 
 /**
- * The minimum number of rounds. A slow machine needs more rounds, until the test has cut enough connections and enough
- * inserts are acknowledged.
+ * The minimum number of rounds. The rounds continue until the test has cut enough connections and enough inserts are
+ * acknowledged, which takes more rounds on a slow machine.
  */
 const ROUNDS_MIN = 40;
 const TERMINATED_MIN = 20;

@@ -17,7 +17,7 @@ export type Packages = {
 
 const VERSION = "1.2.3";
 const INSTALL = "sh install.sh";
-/** The test removes --now from this line, because systemd does not run in the test and cannot start a unit. */
+/** The test removes --now from this line, because no systemd runs in the test, so no unit can be started. */
 const ENABLE = "systemctl enable --now";
 
 /**

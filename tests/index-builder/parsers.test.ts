@@ -103,7 +103,7 @@ test("a page without links is refused as a listing", () => {
   expect(kindOf(() => parseListing("listing", "<html><body>Be right back</body></html>"))).toBe("unreadable");
 });
 
-test("a Release file ends at its first indented line", () => {
+test("the fields of a Release file end at the first indented line", () => {
   const fields = parseStanza("Release", "Suite: stable\nVersion: 13.4\nMD5Sum:\n Codename: evil\nCodename: evil\n");
   expect([...fields]).toEqual([["Suite", "stable"], ["Version", "13.4"], ["MD5Sum", ""]]);
   expect(kindOf(() => parseStanza("Release", HTML))).toBe("unreadable");

@@ -92,7 +92,7 @@ describe("a NAT gateway", () => {
     expect(document?.subnets[0]?.routes).toEqual([{ destination: "0.0.0.0/0", target: { kind: "reject" } }]);
   });
 
-  test("without a node does not count as in effect for a create with Prefer: wait, even if all nodes are up to date", async () => {
+  test("without a node is not in effect, so a create with Prefer: wait gets no Preference-Applied even if all nodes are up to date", async () => {
     for (const node of [f.one, f.two]) await f.apply(node);
     const waiting = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
       body: { name: "homeless" },

@@ -52,7 +52,7 @@ test("a node gets the document of each VPC of which it hosts a NIC, and the addr
   expect(document.peers).toEqual([two.underlay_address]);
 });
 
-test("after the next change of its VPC, a NIC has the limits of the first size class that fits its instance", async () => {
+test("from the next change of its VPC on, a NIC has the limits of the first size class that fits its instance", async () => {
   const unlimited = { connections_max: null, packets_per_second_max: null, bytes_per_second_max: null };
   const small = { connections_max: 1_000, packets_per_second_max: 5_000, bytes_per_second_max: 12_500_000 };
   const medium = { ...unlimited, connections_max: 64_000 };

@@ -24,7 +24,7 @@ const [near, far, later] = [
 ];
 const BASE: TestVpc = { vni: 4_096, machines: [near, far], rules: [], edge: null, routes: [] };
 const ROUTER = "n1-4096";
-/** A change of a rule may start one program each to read the counters, replace the rules and read the connections. */
+/** A change of a rule may start three programs: they read the counters, replace the rules and read the connections. */
 const PROGRAMS_PER_RULE_MAX = 3;
 /** One more program replaces the table of forbidden connections if that table changed. */
 const PROGRAMS_PER_DENY_MAX = PROGRAMS_PER_RULE_MAX + 1;

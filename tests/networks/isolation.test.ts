@@ -153,7 +153,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       { length: 40 },
       (_, n) => `send(router, me, 0x800, ip("10.0.1.5", "10.0.2.6", 17, udp(${1_000 + n}, 9999)))`,
     ).join("\n");
-    // Each of the three rounds has the same 40 connections.
+    // The sender repeats its frames three times, each time with the same 40 connections.
     expect(await arrived("a4", flood)).toBeLessThanOrEqual(3 * 10);
     await site.driver("n1").apply(documentOf(A, "n1"));
   });

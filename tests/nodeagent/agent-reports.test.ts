@@ -35,7 +35,7 @@ test("an enrolled node sends every kind of report, and each matches the schema o
 test("an unchanged status is repeated only when due; a changed status is sent at once", async () => {
   const argv = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
   const ran = await runAgent({ ...ENROL, ...reports(40) }, { argv });
-  // The second report contains the reservoir that was applied in between.
+  // The agent applies the reservoir after the first report, so it sends a second report.
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(2);
   expect(count(ran, "/v1/agent/heartbeat")).toBe(40);
   const often = await runAgent({ ...ENROL, ...reports(40) }, {
@@ -45,7 +45,7 @@ test("an unchanged status is repeated only when due; a changed status is sent at
 });
 
 test.each([[1.5, 1], [-0.1, 0], [0, 0], [1, 1], [0.8, 0.8]])(
-  "a configured reservoir percent of %f is applied as %f",
+  "the reservoir percent is limited to 0 to 1: %f is applied as %f",
   (configured, applied) => {
     expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: configured }).percent).toBe(applied);
   },

@@ -17,7 +17,7 @@ const MAC = "52:54:00:aa:00:01";
 const VNIC = { mac: MAC, ip: "10.0.0.7", netmask: "255.255.254.0", gateway: "10.0.0.1" };
 const NETWORKING = { hostname: "node-7", resolvers: ["10.0.0.2"], vnics: [VNIC], aggregations: [] };
 
-test("properties keep their = signs and lose the quotes that SmartOS needs", () => {
+test("the values of properties keep their = signs and lose the quotes that SmartOS needs", () => {
   expect([...parseProperties('a=1\nroot_shadow=$6$x$y=z\naggr="m1,m2"\n\nbad\n')]).toEqual([
     ["a", "1"],
     ["root_shadow", "$6$x$y=z"],
@@ -158,7 +158,7 @@ test("the node uses exactly the disks of the layout that the operator approved",
   expect(() => layoutText(disks, { ...options, width: 1 })).toThrow("invalid width: 1");
 });
 
-test("the broker's address has four parts", () => {
+test("the broker's address contains the user, the password, the host and the port", () => {
   expect(brokerOf("525400aa0001:secret:10.0.0.1:5672")).toEqual({
     login: { user: "525400aa0001", password: "secret" },
     host: "10.0.0.1",

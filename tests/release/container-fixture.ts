@@ -41,7 +41,7 @@ const POSTGRES_BASE = [
   "libstdc++6",
 ];
 
-/** Reads the same variables as the image `postgres` of Docker's registry. */
+/** The start script of the image. It reads the same variables as the image `postgres` of Docker's registry. */
 const POSTGRES_START = `#!/bin/sh
 set -eu
 data=/var/lib/postgresql/data

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Works with both versions of cgroups. Sets the limits, because Podman would raise them, and CI does not allow that.
+ * Works with both versions of cgroups. Sets the ulimits, because Podman would otherwise raise them, which CI forbids.
  */
 const ENGINE = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]

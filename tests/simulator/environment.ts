@@ -45,7 +45,8 @@ export const behaviors: readonly AnyBehavior[] = [
 ];
 
 /**
- * The behaviors of an earlier release. In it, a receiver's decision never joins the commit of the sender (see Tell).
+ * The behaviors of an earlier release. In that release, a receiver's decision never joins the commit of the sender (see
+ * Tell).
  */
 export const earlierBehaviors: readonly AnyBehavior[] = behaviors.map((behavior) => ({
   ...behavior,

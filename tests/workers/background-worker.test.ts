@@ -1,4 +1,4 @@
-// Tests that the background worker acts on a commit of its own process at once, without waiting for a pass.
+// Tests the background worker: it acts on a commit of its own process at once, and its passes find the other work.
 import { expect, test, vi } from "vitest";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";

@@ -118,7 +118,7 @@ test("a further address of a NIC leads to this NIC, even if another NIC's allowe
     wanted(vpc, node, taps).families[family].routes
       .filter(({ destination, is_fallback }) => addresses.includes(destination) && is_fallback !== true)
       .map(({ hop }) => hop);
-  // Otherwise the last of two NICs on one node would get the route.
+  // Without this rule, the last of two NICs on one node would get the route.
   for (const node of ["n1", "n2"] as const) {
     const vpc = { ...VPC, machines: [owner, { ...other, node }] };
     for (const family of FAMILIES) {
