@@ -28,6 +28,26 @@ export function secondsOf(min_s: number): (text: string) => number {
   };
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Returns whether the text is an existing day such as 2027-01-31. */
+export function isDay(text: string): boolean {
+  const time_ms = DAY.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text);
+}
+
+/** The option for the expiry of an API key. A day means its start in UTC. */
+export const EXPIRES_AT_OPTION = [
+  "--expires-at <time>",
+  "expiry: 2027-01-31 (the start of this day in UTC) or 2027-01-31T12:00:00Z; by default the key does not expire",
+  (text: string): string => {
+    if (isDay(text)) return `${text}T00:00:00Z`;
+    // The server checks the rest of a time.
+    if (/^\d{4}-\d{2}-\d{2}T/i.test(text)) return text;
+    throw invalidValue("It must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.");
+  },
+] as const;
+
 /**
  * Returns the text of a time unchanged, and an age in milliseconds. Throws a usage Failure that names the option if the
  * text is neither.

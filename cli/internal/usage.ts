@@ -2,6 +2,7 @@
 import type { UsedAmounts } from "../../src/contract/usage.ts";
 import { usageFailure } from "./failure.ts";
 import { BYTES_COLUMN, type Column } from "./table.ts";
+import { isDay } from "./time-text.ts";
 
 export const AMOUNT_COLUMNS: readonly Column<UsedAmounts>[] = [
   ["VCPU_HOURS", (of) => of.vcpu_hours],
@@ -11,8 +12,6 @@ export const AMOUNT_COLUMNS: readonly Column<UsedAmounts>[] = [
   ["NETWORK_IN", (of) => of.network_in_bytes, BYTES_COLUMN],
   ["NETWORK_OUT", (of) => of.network_out_bytes, BYTES_COLUMN],
 ];
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export const FROM_OPTION = [
   "--from <day>",
@@ -24,9 +23,7 @@ export const TO_OPTION = ["--to <day>", "last day, included; default: today", da
 /** Returns a parser that throws a usage Failure unless the text is a day. */
 function dayOf(flag: string): (text: string) => string {
   return (text) => {
-    const time_ms = DAY.test(text) ? Date.parse(text) : NaN;
-    const is_day = !Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text);
-    if (!is_day) throw usageFailure(`${flag} ${text} is not a day; write 2026-09-01`);
+    if (!isDay(text)) throw usageFailure(`${flag} ${text} is not a day; write 2026-09-01`);
     return text;
   };
 }

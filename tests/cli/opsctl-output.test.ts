@@ -53,6 +53,24 @@ test("`api-key create` prints only the secret on stdout", async () => {
   expect(ran.err()).not.toContain("opsk_x");
 });
 
+test.each([
+  ["2027-01-31", "2027-01-31T00:00:00Z"],
+  ["2027-01-31T12:00:00+01:00", "2027-01-31T12:00:00+01:00"],
+])("`api-key create --expires-at %s` sends %s: a day means its start in UTC", async (text, expires_at) => {
+  const key = { id: KEY_ID, scope: "full", description: "d", secret: "opsk_x" };
+  const ran = await opsctl(["api-key", "create", "--description", "d", "--expires-at", text], answering(key));
+  expect(ran.asked[0]!.body).toEqual({ description: "d", expires_at });
+});
+
+test.each(["2027-02-30", "2027-1-31", "tomorrow"])(
+  "`api-key create --expires-at %s` is refused before any request",
+  async (text) => {
+    const ran = await opsctl(["api-key", "create", "--description", "d", "--expires-at", text]);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain("It must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.");
+  },
+);
+
 test("`api-key list` prints its columns", async () => {
   const key = { id: "k1", scope: "full", description: "ci", created_at: "t1", expires_at: null, last_used_at: "t2" };
   const ran = await opsctl(["api-key", "list"], answering([key]));

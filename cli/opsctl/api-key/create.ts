@@ -3,6 +3,7 @@ import { KEY_SCOPES, TENANT_KEY_SCOPES } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
+import { EXPIRES_AT_OPTION } from "../../internal/time-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { keysPath } from "./keys.ts";
 
@@ -17,7 +18,7 @@ export function create(): AnyCommand {
         KEY_SCOPES,
       ),
     )
-    .option("--expires-at <timestamp>", "expiry as an RFC 3339 timestamp; by default the key does not expire")
+    .option(...EXPIRES_AT_OPTION)
     .action(withIo(async (io, { description, tenant, scope, expiresAt }) => {
       if (tenant !== undefined && scope !== undefined && !TENANT_KEY_SCOPES.some((each) => each === scope)) {
         throw usageFailure(`a tenant's key takes --scope ${TENANT_KEY_SCOPES.join(" or ")}, not ${scope}`);

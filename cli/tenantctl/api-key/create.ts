@@ -3,6 +3,7 @@ import { TENANT_KEY_SCOPES } from "../../../src/contract/enums.ts";
 import type { TenantKeyBody } from "../../../src/contract/identity.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
+import { EXPIRES_AT_OPTION } from "../../internal/time-text.ts";
 import { withText } from "../open-io.ts";
 import { keysPath } from "./api-key.ts";
 
@@ -14,7 +15,7 @@ export function create(): AnyCommand {
   )
     .requiredOption("--description <text>", "purpose of the key")
     .addOption(oneOf("--scope <scope>", "permissions of the key; by default full", TENANT_KEY_SCOPES))
-    .option("--expires-at <timestamp>", "expiry as an RFC 3339 timestamp; by default the key does not expire")
+    .option(...EXPIRES_AT_OPTION)
     .action(withText(async (io, { description, scope, expiresAt }) => {
       io.needSecretShown();
       const body: TenantKeyBody = { description, scope, expires_at: expiresAt };

@@ -56,7 +56,8 @@ test("a tenant creates a project with labels and deletes it", async () => {
 });
 
 test("a tenant creates an API key and deletes it; the secret is printed only at the creation", async () => {
-  const made = await at(["api-key", "create", "--description", "nightly job", "--scope", "read_only"]);
+  const argv = ["api-key", "create", "--description", "nightly job", "--scope", "read_only", "--expires-at"];
+  const made = await at([...argv, "2999-01-31"]);
   expect(made.code, made.err()).toBe(0);
   const secret = made.out().trim();
   expect(secret).toMatch(/^opsk_[A-Za-z0-9_-]{12}_[A-Za-z0-9_-]{32}$/);
@@ -64,7 +65,11 @@ test("a tenant creates an API key and deletes it; the secret is printed only at 
   const id = /Created API key (\S+) /.exec(made.err())![1]!;
 
   const listed = await items<ApiKeyView>("api-key list");
-  expect(listed.find((each) => each.id === id)).toMatchObject({ description: "nightly job", scope: "read_only" });
+  expect(listed.find((each) => each.id === id)).toMatchObject({
+    description: "nightly job",
+    scope: "read_only",
+    expires_at: "2999-01-31T00:00:00.000Z",
+  });
   expect(JSON.stringify(listed)).not.toContain(secret);
   expect((await at(["vpc", "list"], secret)).code).toBe(0);
   expect((await at(["vpc", "create", "--name", "no", "--ipv4-block", "10.9.0.0/16"], secret)).code).not.toBe(0);
