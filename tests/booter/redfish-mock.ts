@@ -1,4 +1,4 @@
-// Provides a fake BMC with a switch for each quirk of real BMCs.
+// Provides a fake BMC that can simulate quirks of real BMCs.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,4 @@
-// Tests the redfish commands with a fake BMC that has a switch for the quirk of each vendor.
+// Tests the redfish commands with a fake BMC that can simulate quirks of several vendors.
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The web console shows each action as a command of opsctl or tenantctl. These tests look up each command in its
+// The web console shows its actions as commands of opsctl and tenantctl. These tests look up each command in its
 // program.
 import { describe, expect, test } from "vitest";
 import type { AnyCommand } from "../../cli/framework.ts";

@@ -1,5 +1,5 @@
-// Tests the flows of a tenant with the keyboard alone: instances, a floating IP that moves, a firewall. Each title
-// lists the user's steps. The tests act as the nodes.
+// Tests the flows of a tenant with the keyboard alone: instances, a floating IP that moves, a firewall. Most
+// titles list the user's steps. The tests act as the nodes.
 import { expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";

@@ -82,7 +82,7 @@ describe("the actor of an audit event", () => {
       [{ kind: "api_key", key_id: "k1", user_id: "u1" }, "alice, key k1"],
       [{ kind: "system" }, "system"],
     ] as const,
-  )("%o is %s", (actor, text) => expect(actorText(actor, names)).toBe(text));
+  )("%o is shown as %s", (actor, text) => expect(actorText(actor, names)).toBe(text));
 });
 
 describe("changes to confirm", () => {

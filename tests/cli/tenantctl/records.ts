@@ -1,4 +1,4 @@
-// One record of every kind in a project, in the form that the control plane returns.
+// Records of one project in the form that the control plane returns: a network, an instance, its disk and its NIC.
 import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
 import type {
   FirewallRule,
