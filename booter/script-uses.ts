@@ -28,8 +28,13 @@ export type ScriptUses = {
 type Use = { readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
-/** The number of lines after which the file of uses is rewritten without expired tickets. */
-const LINES_MAX = 4_096;
+/** The number of outdated lines after which the file of uses is rewritten without them. */
+const OUTDATED_LINES_MAX = 4_096;
+/**
+ * The largest number of uses that are remembered for one machine. It is far more than the number of boots within
+ * TICKET_S. So a machine that requests many scripts makes the booter forget only its own uses.
+ */
+export const USES_PER_MACHINE_MAX = 32;
 
 /** @param name the file of the uses in `state_dir` */
 export async function openScriptUses(
@@ -48,12 +53,30 @@ export async function openScriptUses(
   const lines = () => [...used].map(([key, { until_ms }]) => `${key} ${until_ms}\n`).join("");
   await writeDurably(path, lines());
   let written = used.size;
+  let last_write: Promise<void> = Promise.resolve();
 
-  async function write(key: string, { until_ms }: Use): Promise<void> {
-    if (++written <= LINES_MAX) return await appendFile(path, `${key} ${until_ms}\n`);
-    for (const [each, { until_ms }] of used) if (until_ms <= now()) used.delete(each);
+  /** Waits for the earlier writes first: a line that is appended while the file is rewritten would be lost. */
+  function write(key: string, use: Use): Promise<void> {
+    const body = () => writeNow(key, use);
+    return last_write = last_write.then(body, body);
+  }
+
+  async function writeNow(key: string, { until_ms }: Use): Promise<void> {
+    written += 1;
+    if (written - used.size <= OUTDATED_LINES_MAX) return await appendFile(path, `${key} ${until_ms}\n`);
     written = used.size;
     await writeDurably(path, lines());
+  }
+
+  /** Removes expired uses, and the oldest uses beyond the limits. */
+  function makeRoom(mac: string): void {
+    const own = [...used.keys()].filter((each) => each.startsWith(`${mac} `));
+    if (own.length >= USES_PER_MACHINE_MAX) used.delete(own[0]!);
+    // The oldest uses come first.
+    for (const [each, { until_ms }] of used) {
+      if (until_ms > now() && used.size < TRANSACTIONS_MAX) return;
+      used.delete(each);
+    }
   }
 
   const keyOf = ({ mac, xid }: Pick<Ticket, "mac" | "xid">) => `${mac} ${xid}`;
@@ -65,11 +88,7 @@ export async function openScriptUses(
       const key = keyOf(ticket);
       // All tickets of one DISCOVER expire within this time.
       const use = { until_ms: now() + TICKET_S * 1_000 };
-      // The oldest uses come first.
-      for (const [each, { until_ms }] of used) {
-        if (until_ms > now() && used.size < TRANSACTIONS_MAX) break;
-        used.delete(each);
-      }
+      makeRoom(ticket.mac);
       used.set(key, use);
       await write(key, use);
       return {
