@@ -93,7 +93,8 @@ test("claims of one key that arrive together get the id of the first claim", asy
 });
 
 test("claims that arrive while a statement runs share the next statement", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // The time limit of 10 ms must not pass.
+  // Stops the timers, because the next statement also begins when the time limit of 10 ms passes.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const gate = Promise.withResolvers<void>();
     const client = counted({ query: (...args) => gate.promise.then(() => db.query(...args)) });

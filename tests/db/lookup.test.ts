@@ -48,7 +48,8 @@ test("a caller never gets the result of a query that began before the call", asy
 });
 
 test("callers that arrive while a query runs share one query, which begins when the running query ends", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // The time limit of 10 ms must not pass.
+  // Stops the timers, because the next query also begins when the time limit of 10 ms passes.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const { find, queries } = heldLookup();
     void find("a");

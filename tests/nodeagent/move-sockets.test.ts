@@ -40,7 +40,7 @@ test("a QEMU that still sends is disconnected when the other node ends the conne
   const path = join(folder.path, "ram.sock");
   const open = () => Promise.resolve({ socket: link, first: nothing });
   closers.push(await offerUnix(path, { uid: process.getuid!(), open }));
-  // Like QEMU, this end sends and reads nothing.
+  // Like QEMU, this end sends data but reads nothing.
   const qemu = connect({ path, allowHalfOpen: true });
   closers.push(() => qemu.destroy());
   await once(qemu, "connect");

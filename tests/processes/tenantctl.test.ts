@@ -65,7 +65,7 @@ async function printed(argv: string, api_key: string): Promise<string> {
 describe("a key of a tenant needs no --tenant", () => {
   test("to create, list and delete in a project by its name", async () => {
     const vpc = JSON.parse(await printed("vpc create --project shop --name front --ipv4-block 10.0.0.0/16", key));
-    // The answer to the create does not count the nodes.
+    // In the answer to a create, `realized` is null.
     const listed = { ...vpc, realized: expect.objectContaining({ realizations: [] }) };
     expect(JSON.parse(await printed("vpc list --project shop", key)).items).toEqual([listed]);
     expect(await printed("vpc list --project shop -o table", reading)).toContain("front");

@@ -17,7 +17,7 @@ const LIMIT_MS = 300_000;
 const READY = { timeout: 90_000, interval: 500 };
 const POSTGRES = "localhost/postgres-of-the-test:18";
 const DATABASE_PASSWORD = "change-this";
-/** Has the characters with a meaning in a URL, and in a file of variables. */
+/** A password with characters that have a meaning in a URL or in a file of variables. */
 const PASSWORD_OF_SIGNS = "a/b#c?d@e:f%2Fg $h";
 const IMAGE = `berth-control-plane:${VERSION}`;
 const PROGRAMS = [...CONTAINER_PROGRAMS, "bash", "podman-compose", "the name server of Podman"] as const;

@@ -114,7 +114,8 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
       ask: { path: "/v1/agent/config" },
       held: { method: "POST", path: "/v1/agent/claim", body: { claimed_by: server_uuid, wait: HOLD_S } },
       end: async () => {
-        // Every way to revoke a node's key also wakes the node's long polls. Here, they must run until their limit.
+        // Every way to revoke a node's key also wakes the node's long polls. Here, the long polls must run until their
+        // limit.
         await t.db.query("update api_key set expires_at = berth_now() where bound_to_cn = $1", [server_uuid]);
         return new Response(null, { status: 204 });
       },

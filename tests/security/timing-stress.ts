@@ -1,6 +1,6 @@
 // Checks that response time does not reveal whether a code is expired, used or unknown, or whether a key's id exists
 // (docs/reliability.md S-08 and S-09). The program sends pairs of requests in turn, drops the slowest tenth of each
-// kind, and computes Welch's t. Below 4.5 there is no detectable difference. It needs a quiet machine.
+// kind, and computes Welch's t. Below 4.5 there is no detectable difference. The program needs a quiet machine.
 // statements.test.ts checks on any machine that the work is equal.
 //
 //   deno run -A tests/security/timing-stress.ts [--pairs 2000] [--only expired]

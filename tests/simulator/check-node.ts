@@ -144,8 +144,8 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
 }
 
 /**
- * Checks that the answer shows the state that this message wrote. If it shows a role and a key, they must be
- * the node's.
+ * Checks that the answer shows the state that this message wrote. If it shows a role and a key, they must be the
+ * node's.
  */
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;

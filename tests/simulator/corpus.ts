@@ -1,5 +1,5 @@
-// Loads and saves plans that once found a bug. first-half.test.ts, main.ts and search-histories.ts run
-// these plans before any seed.
+// Loads and saves plans that once found a bug. first-half.test.ts, main.ts and search-histories.ts run these plans
+// before any seed.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { Plan } from "./plan.ts";
 

@@ -14,7 +14,7 @@ afterAll(() => t.close());
 
 const one = async <R>(text: string) => (await t.db.query<R>(text)).rows[0]!;
 
-test("when a day closes, the oldest days are deleted, and all rows that no open day needs", async () => {
+test("when a day closes, the oldest days and all rows that no open day needs are deleted", async () => {
   const { id: instance } = await one<{ id: string }>(insertInstance());
   const { day, seconds } = await one<{ day: string; seconds: number }>(
     `select day::text, ceil(extract(epoch from (day + 1)::timestamp at time zone 'UTC' - berth_now()))::int as seconds

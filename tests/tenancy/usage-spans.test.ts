@@ -24,9 +24,8 @@ const hours = async (count: number) => {
 
 /**
  * Returns the spans of a resource in order: vCPUs, GiB of memory, GiB of disk, the hours before the span and the hours
- * of the span. The steps of the test take some minutes at most, so hours are rounded. The hours
- * before a span are `null` if the span begins exactly at the end of the previous span. The hours of an open span are
- * `null`.
+ * of the span. The steps of the test take some minutes at most, so hours are rounded. The hours before a span are
+ * `null` if the span begins exactly at the end of the previous span. The hours of an open span are `null`.
  */
 async function spansOf(resource: "instance" | "disk", id: string): Promise<readonly (number | null)[][]> {
   const { rows } = await a.t.db.query<
