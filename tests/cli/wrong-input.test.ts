@@ -36,13 +36,25 @@ test("the error for a tenant's key names the tenant, and says that commands for 
 });
 
 test.each([
-  ["abc", "error: instance.create_wait_secs must be a number, not abc (BadRequest"],
-  ["-1", "error: instance.create_wait_secs must be >= "],
-])("the error of `config set` with the value %s names the setting, the rule and the value", async (value, message) => {
-  const ran = await at.run(["config", "set", "instance.create_wait_secs", "--", value]);
-  expect(ran.code).toBe(1);
-  expect(ran.err()).toContain(message);
-});
+  ["instance.create_wait_secs", "abc", "takes seconds: a whole number, such as 300, not abc (BadRequest"],
+  ["instance.create_wait_secs", "10m", "takes seconds: a whole number, such as 600, not 10m (BadRequest"],
+  ["instance.create_wait_secs", "-1", "must be >= "],
+  ["image.uploaded_bytes_max", "20GB", "takes bytes: a whole number, or a size such as 20GiB, not 20GB (BadRequest"],
+  [
+    "quota.project_default.memory_bytes",
+    "x",
+    "takes bytes: a whole number, or a size such as 20GiB, not x (BadRequest",
+  ],
+  ["migration.max_sync_rounds", "few", "must be a number, not few (BadRequest"],
+])(
+  "the error of `config set %s %s` names the setting, its unit or the rule, and the value",
+  async (key, value, rule) => {
+    const message = `error: ${key} ${rule}`;
+    const ran = await at.run(["config", "set", key, "--", value]);
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain(message);
+  },
+);
 
 test("if a setting is a list, the error of `config set` for a text asks for an array and does not mention a length", async () => {
   const ran = await at.run("config set network.ntp_servers 1.2.3.4");

@@ -3,11 +3,15 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { byteSizeOf } from "../../internal/byte-size.ts";
 import { Failure, reworded } from "../../internal/failure.ts";
 import { withIo } from "../../internal/run.ts";
+import { durationMs } from "../../internal/time-text.ts";
 import { settingFraction } from "../fraction.ts";
 import { effectText, noteEffect, settingOf, valueOf } from "./setting.ts";
 
 /** Settings whose value is a fraction. They also accept a percentage such as `50%`. */
 const SHARES: ReadonlySet<string> = new Set(["reservoir.percent_default"]);
+
+/** Matches a key whose value is in seconds. */
+const SECONDS = /_secs(?:_|$)/;
 
 /** Matches a key whose value is in bytes. A setting with such a key also accepts a size such as `20GiB`. */
 const BYTES = /_bytes(?:_|$)/;
@@ -36,8 +40,18 @@ const RULE = /^value: (must .*)$/;
 
 /**
  * Returns the failure. If the server's message is a rule about the value, the failure names the setting and the value.
+ * For a value that is not a number, it also names the unit.
  */
 function namingSetting(error: unknown, key: string, text: string): unknown {
   const rule = error instanceof Failure ? RULE.exec(error.message)?.[1] : undefined;
-  return error instanceof Failure && rule !== undefined ? reworded(error, `${key} ${rule}, not ${text}`) : error;
+  if (!(error instanceof Failure) || rule === undefined) return error;
+  const unit = rule.startsWith("must be a number") ? unitRule(key, text) : null;
+  return reworded(error, `${key} ${unit ?? rule}, not ${text}`);
+}
+
+/** Returns what a setting in seconds or in bytes takes, with the number for a duration; null for other settings. */
+function unitRule(key: string, text: string): string | null {
+  if (BYTES.test(key)) return "takes bytes: a whole number, or a size such as 20GiB";
+  if (!SECONDS.test(key)) return null;
+  return `takes seconds: a whole number, such as ${(durationMs(text) ?? 300_000) / 1_000}`;
 }
