@@ -11,7 +11,7 @@ type Node = {
 type Profile = { readonly nodes: readonly Node[] };
 
 export type Recording = { stop(): Promise<readonly Share[]> };
-/** A function, with the file and the line if it has a file, and its share of all samples, from 0 to 1. */
+/** A function, with its file and line if it has a file, and its share of the samples that are not idle, from 0 to 1. */
 export type Share = { readonly place: string; readonly share: number };
 
 /** The time between two samples. One sample costs about 10 µs, so the profiler uses 1 % of the thread's time. */

@@ -1,5 +1,5 @@
-// Creates one instance. Repeats the request with the same Idempotency-Key at running servers until the outcome is
-// known.
+// Creates one instance. Repeats the request with the same Idempotency-Key at running servers until the outcome is known
+// or the time limit has passed.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { CreateCall } from "./creates-site.ts";
 

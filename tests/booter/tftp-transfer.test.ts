@@ -44,7 +44,7 @@ describe("a transfer", () => {
     ));
   });
 
-  test("counts blocks past 65,535", () => {
+  test("sends block 0 after block 65,535", () => {
     const file = new Uint8Array(8 * 65_540);
     const transfer = newTransfer(file, agree(new Map([["blksize", "8"]]), file.length));
     transfer.start();

@@ -73,7 +73,7 @@ test("a node cannot store samples of an instance on another node", async () => {
   okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
 });
 
-test("a report that names an instance in two spellings stores one sample, and other nodes' reports are stored", async () => {
+test("a report that names an instance in two spellings stores one sample, and a simultaneous report of another node is stored, too", async () => {
   const { id } = await a.running();
   const other = await addNode(a.t);
   const cordon = async (cordoned: boolean) =>

@@ -6,7 +6,7 @@ import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
-/** Runs a command line. `typed` is the text on standard input; without it, the command must not read its input. */
+/** Runs a command line. `typed` is the text on standard input. By default, the standard input is empty. */
 export function runAsTenant(
   { t, tenant }: { readonly t: TestControlPlane; readonly tenant: TestTenant },
   line: string,

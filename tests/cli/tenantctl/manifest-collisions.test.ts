@@ -64,7 +64,7 @@ test("a manifest that exchanges the destinations of two routes is refused", asyn
   );
 });
 
-test("a changed route does not take the destination of a route that the run would delete", async () => {
+test("a changed route is refused if it needs the destination of a route that the run would delete", async () => {
   const [kept, surplus] = ["10.1.0.0/16", "10.2.0.0/16"] as const;
   await newVpc("f", `routes: [${blackhole("f", "kept", kept)}, ${blackhole("f", "surplus", surplus)}]`);
   await refused(
