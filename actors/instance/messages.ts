@@ -263,7 +263,8 @@ export type InstanceMessage =
   | { readonly type: "delete_nic"; readonly nic_id: string }
   /**
    * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
-   * status report that lists the instance, or null. A status report counts only while it is the node's newest.
+   * status report that lists the instance, or null. The message has an effect only while this status report is the
+   * node's newest.
    */
   | ({ readonly type: "reported"; readonly vm_state: string; readonly vm_reason?: string | null } & FromStatus)
   /** A report of the instance's node did not list the instance. */

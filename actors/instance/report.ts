@@ -37,9 +37,9 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 }
 
 /**
- * Returns the instance's state according to a report, or undefined if the report does not change the state. Only an
- * operation provisions a running or stopped VM. If no operation is in flight, a report that the VM is provisioning is
- * ignored: the node made the report before the last operation ended.
+ * Returns the instance's state according to a report, or undefined if the report does not change the state. For a
+ * running or stopped instance, a report that the VM is provisioning is ignored: only an operation provisions a VM, so
+ * the node made the report before the last operation ended.
  */
 function meaning(s: InstanceState, vm_state: string): Name | undefined {
   const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;

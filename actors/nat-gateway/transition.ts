@@ -27,8 +27,8 @@ export type NatGatewayMessage =
   | { readonly type: "leave_host"; readonly server_uuid: string }
   /**
    * The node becomes the host. `left_at` is the time at which the gateway left its last node, as the sender read it.
-   * The sender has checked that the last node no longer runs the gateway. So the message is ignored if the record has
-   * another time.
+   * The sender has checked that the last node no longer runs the gateway. If the record has another time by now, the
+   * check is out of date, and the message is ignored.
    */
   | {
     readonly type: "take_host";
