@@ -75,7 +75,8 @@ export type Vms = {
   createDisks(plan: VmPlan, move?: MoveRecord): Promise<void>;
   createNics(plan: VmPlan): Promise<void>;
   create(plan: VmPlan): Promise<void>;
-  boot(instance_id: string): Promise<void>;
+  /** Boots the VM. While its process runs but does not answer, the guest may run: waits until `signal` aborts. */
+  boot(instance_id: string, signal?: AbortSignal): Promise<void>;
   /** Records the size of a VM that is off. The next boot of the VM uses the new size. A running VM keeps its size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /** Returns the NICs that `setNics` would add. */

@@ -38,8 +38,8 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
       disks: async (context) => await context.agent.driver.vms.createDisks(await vmPlan(context)),
       network: createNetwork,
       create: async (context) => await context.agent.driver.vms.create(await vmPlan(context)),
-      boot: async ({ agent: { driver }, job }) => {
-        await driver.vms.boot(instanceOf(job));
+      boot: async ({ agent: { driver, environment }, job }) => {
+        await driver.vms.boot(instanceOf(job), environment.signal);
         return { disks: driver.vms.disksOf(instanceOf(job)) };
       },
     },
@@ -206,7 +206,7 @@ function existing<T>(step: (context: JobContext) => Promise<T>): (context: JobCo
 }
 
 function boot({ agent, job }: JobContext): Promise<void> {
-  return agent.driver.vms.boot(instanceOf(job));
+  return agent.driver.vms.boot(instanceOf(job), agent.environment.signal);
 }
 
 /** Boots the VM with the size and the NICs in the control plane's record, which may be newer than the VM's record. */

@@ -69,6 +69,17 @@ export async function openQmp(path: string, greeting_limit_ms = GREETING_LIMIT_M
   }
 }
 
+/** Returns false if QEMU did not answer the command. Throws the error of a command that QEMU refused. */
+export async function isAnswered(command: Promise<unknown>): Promise<boolean> {
+  try {
+    await command;
+    return true;
+  } catch (error) {
+    if (error instanceof QmpError && (error.kind === "Timeout" || error.kind === "Closed")) return false;
+    throw error;
+  }
+}
+
 function openSocket(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });

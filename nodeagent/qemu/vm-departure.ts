@@ -240,7 +240,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       // The node has booted, or QEMU has ended, since the guest was paused. So the guest's memory is lost. The VM boots
       // again: its disks contain everything that the guest wrote.
       await store.change(own.id, { power: "starting" });
-      void power.boot(own.id).catch((error) => host.log(`VM ${own.id}: ${error.message}`));
+      void power.finishStart(own.id).catch((error) => host.log(`VM ${own.id}: ${error.message}`));
     }
   }
 

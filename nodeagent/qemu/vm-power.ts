@@ -4,7 +4,6 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
-import { DetailedFailure } from "../detailed-failure.ts";
 import { ignoreFullDisk, untilRoom } from "../full-disk.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
@@ -23,10 +22,10 @@ import { confinementName } from "./launch-argv.ts";
 import type { VmConsole } from "./vm-console.ts";
 import { createNetwork } from "./vm-network.ts";
 import type { VmRecord } from "./vm-record.ts";
+import { createVmStarts, silentText, type VmStarts } from "./vm-starts.ts";
 import type { VmStore } from "./vm-store.ts";
 
-export type VmPower = {
-  boot(id: string): Promise<void>;
+export type VmPower = VmStarts & {
   halt(id: string): Promise<void>;
   /** Ends QEMU without a shutdown of the guest, and records that the VM is off. */
   cut(id: string): Promise<void>;
@@ -141,53 +140,6 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     await endProcess(vm);
   }
 
-  async function boot(id: string): Promise<void> {
-    const vm = existing(id);
-    if (vm.move) throw new Failure(`VM ${id} is moving to another node`, EXIT.conflict);
-    if ((await processesOf(vm)).length > 0 && await adopt(vm)) return;
-    const full = admit(vm);
-    if (full !== null) {
-      // A VM that ran before a boot of the node must not stay in `starting`.
-      if (vm.power !== "off") await store.change(id, { power: "off", end: { state: "failed", reason: full.message } });
-      throw full;
-    }
-    await store.change(id, { power: "starting", boot_id: host.boot_id });
-    try {
-      await run(vm, await launch(vm));
-    } catch (error) {
-      const ending = await host.supervisor.ending(id).catch(() => null);
-      await store.change(id, { power: "off", end: { state: "failed", reason: NOT_STARTED } });
-      await endProcess(vm);
-      const detail = [(error as Error).message, ending].filter((each) => each !== null).join("; ");
-      host.log(`VM ${id}: ${NOT_STARTED}: ${detail}`);
-      throw new DetailedFailure(NOT_STARTED, detail);
-    }
-  }
-
-  /** Runs the guest of an existing QEMU. If its run is over or QEMU does not answer, ends QEMU and returns false. */
-  async function adopt(vm: VmRecord): Promise<boolean> {
-    const monitor = await attach(vm).catch(() => null);
-    const { status } = await monitor?.qmp.execute("query-status").catch(() => null) ?? { status: null };
-    switch (status) {
-      case "prelaunch":
-        await run(vm, monitor!);
-        return true;
-      case "paused":
-        // A VM that arrived by migration is paused until this agent runs it for the first time.
-        if (vm.power === "starting") await monitor!.qmp.execute("cont");
-        await store.change(vm.id, { power: "on", end: null });
-        return true;
-      case "running":
-      case "io-error":
-        await store.change(vm.id, { power: "on", end: null });
-        return true;
-      default:
-        await store.change(vm.id, { power: "off" });
-        await endProcess(vm);
-        return false;
-    }
-  }
-
   async function launch(vm: VmRecord, more: readonly string[] = []): Promise<VmMonitor> {
     await createRunFolder(places(vm.id), vm.uid);
     // A tap that an ended QEMU left in a router would conflict with the new one.
@@ -229,7 +181,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
 
   /** Retries to connect to a QEMU that runs but did not answer. Stops when it succeeds or the VM is no longer on. */
   async function attachLater(vm: VmRecord): Promise<void> {
-    host.log(`VM ${vm.id}: its QEMU does not answer; retrying`);
+    host.log(silentText(vm.id));
     while (!host.signal.aborted && store.get(vm.id)?.power === "on" && !monitors.has(vm.id)) {
       await sleep(RETRY_MS, undefined, { ref: false });
       await serialized(vm.id, () => follow(store.get(vm.id) ?? vm)).catch(() => {});
@@ -268,20 +220,22 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
       case "stopping":
         return () => serialized(vm.id, () => halt(vm.id));
       case "starting":
-        return () => serialized(vm.id, () => boot(vm.id));
+        return () => starts.finishStart(vm.id);
       case "on":
         // The node has booted since the VM was started, so the VM has no process and starts again.
         if (!has_process && vm.boot_id !== host.boot_id) {
           await store.change(vm.id, { power: "starting" });
-          return () => serialized(vm.id, () => boot(vm.id));
+          return () => starts.finishStart(vm.id);
         }
         await serialized(vm.id, () => follow(vm)).catch(() => void attachLater(vm));
         return undefined;
     }
   }
 
+  const starts = createVmStarts({ host, store, admit, serialized, attach, launch, run, endProcess });
+
   return {
-    boot: (id) => serialized(id, () => boot(id)),
+    ...starts,
     halt: (id) => serialized(id, () => halt(id)),
     cut,
     serialized,
@@ -295,6 +249,5 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   };
 }
 
-const NOT_STARTED = "the virtual machine could not be started on its node";
 /** A user id that no process has. */
 const NO_UID = -1;

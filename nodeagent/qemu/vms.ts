@@ -170,7 +170,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     setSize: (id, size) => power.serialized(id, () => setSize(id, size)),
     newNics,
     setNics: (id, plan) => power.serialized(id, () => setNics(id, plan)),
-    boot: power.boot,
+    boot: (id, signal = host.signal) => power.boot(id, signal),
     halt: power.halt,
     reset: async (id) => {
       const monitor = existing(id).power === "on" ? power.monitor(id) : undefined;

@@ -1,10 +1,10 @@
-// Tests changes of disks while the VM's QEMU runs but does not answer the agent, for example after a restart of the
-// agent. The agent refuses the change and changes nothing. The undo of the refused change succeeds.
+// Tests the agent while a VM's QEMU runs but does not answer, for example because the node's storage is slow. A change
+// of a disk is refused and changes nothing; the undo of the refused change succeeds. A start waits: the guest may run.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeEach, expect, test } from "vitest";
 import { placesOf } from "../../nodeagent/qemu/folders.ts";
-import { killProcesses } from "../../nodeagent/qemu/processes.ts";
+import { killProcesses, processesOf } from "../../nodeagent/qemu/processes.ts";
 import type { VmDisk, VmRecord } from "../../nodeagent/qemu/vm-record.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openStandInVms, type StandInVms } from "./stand-in-vms.ts";
@@ -104,4 +104,60 @@ test("a disk that is attached to a VM without a process is recorded for the VM's
   const id = await node.add({ disks: [detached] });
   await node.vms.attachDisk(id, detached.id);
   expect(node.store.get(id)?.disks).toEqual([{ ...detached, attached: true }]);
+});
+
+/** Adds a VM with a QEMU that hangs up instead of answering, until `answer` is called with the state of the guest. */
+async function silent(power: "starting" | "on") {
+  const id = await node.add({ power });
+  node.startProcess(id);
+  let state: string | null = null;
+  const monitor = await node.openMonitor(id, ({ execute }) => {
+    if (execute !== "query-status") return { return: {} };
+    if (state !== null) return { return: { status: state } };
+    monitor.hangUp();
+    return null;
+  });
+  const vm = node.store.get(id)!;
+  await expect.poll(() => processesOf(vm)).toHaveLength(1);
+  const pids = await processesOf(vm);
+  return {
+    id,
+    vm,
+    pids,
+    commands: () => monitor.commands.map(({ execute }) => execute),
+    answer: (now: string) => state = now,
+  };
+}
+
+test.each(
+  [["starting", "prelaunch"], ["starting", "running"], ["on", "running"]] as const,
+)("a start of a VM that is %s waits for its QEMU, and continues when the guest is %s", async (power, state) => {
+  const { id, vm, pids, commands, answer } = await silent(power);
+  const started = node.vms.boot(id);
+  await expect.poll(() => node.log).toEqual([`VM ${id}: its QEMU does not answer; retrying`]);
+  expect([await processesOf(vm), node.store.get(id)]).toEqual([pids, vm]);
+  answer(state);
+  await started;
+  expect([await processesOf(vm), node.store.get(id)?.power]).toEqual([pids, "on"]);
+  expect(commands()).not.toContain("quit");
+  expect(commands().includes("cont")).toBe(state === "prelaunch");
+}, 30_000);
+
+test("a start stops waiting for its QEMU when its job is withdrawn, and QEMU still runs", async () => {
+  const { id, vm, pids } = await silent("on");
+  const withdrawn = new AbortController();
+  const started = node.vms.boot(id, withdrawn.signal);
+  await expect.poll(() => node.log).toHaveLength(1);
+  withdrawn.abort();
+  await expect(started).rejects.toThrow();
+  expect([await processesOf(vm), node.store.get(id)]).toEqual([pids, vm]);
+});
+
+test("after a restart of the agent, an interrupted start waits for its QEMU, but a stop does not wait for the start", async () => {
+  const { id, vm, pids } = await silent("starting");
+  await node.power.recover();
+  await expect.poll(() => node.log).toEqual([`VM ${id}: its QEMU does not answer; retrying`]);
+  expect([await processesOf(vm), node.store.get(id)]).toEqual([pids, vm]);
+  await node.vms.halt(id);
+  expect([await processesOf(vm), node.store.get(id)?.power]).toEqual([[], "off"]);
 });

@@ -101,3 +101,39 @@ test("a withdrawn job is undone only once, even if a claim's answer repeats its 
   stop();
   await ended;
 });
+
+test("a tombstone ends a start that waits for the VM's process", async () => {
+  const withdrawn = jobOf("start");
+  const state_dir = join(folder.path, randomUUID());
+  await mkdir(state_dir);
+  const events: string[] = [];
+  const { asked, ended, stop } = await startWorker({
+    journal: await openJournal(state_dir, () => {}),
+    state_dir,
+    blueprint: { instance: { id: withdrawn.kind["instance_id"] }, nics: [] },
+    claim: (asked) => {
+      const is_waiting = events.includes("waits") && !asked.includes(`${withdrawn.id} bury`);
+      return { job: events.length === 0 ? withdrawn : null, tombstones: is_waiting ? [withdrawn] : [] };
+    },
+    changed: (driver) => ({
+      ...driver,
+      vms: {
+        ...driver.vms,
+        setSize: () => Promise.resolve(),
+        boot: (_id, signal) =>
+          new Promise((_resolve, reject) => {
+            events.push("waits");
+            signal!.addEventListener("abort", () => {
+              events.push("ends");
+              reject(signal!.reason);
+            });
+          }),
+        halt: () => Promise.resolve(void events.push("halted")),
+      },
+    }),
+  });
+  await expect.poll(() => asked).toContain(`${withdrawn.id} bury`);
+  expect(events).toEqual(["waits", "ends", "halted"]);
+  stop();
+  await ended;
+});

@@ -18,16 +18,20 @@ export type WorkerOptions = {
   claim(asked: readonly string[]): Answer | Promise<Answer>;
   /** Changes the driver of the simulated machine. */
   changed?(driver: Driver): Driver;
+  /** The answer to a request for a job's blueprint. Without it, the control plane no longer waits for the job. */
+  readonly blueprint?: object;
 };
 
 /** Starts a worker. `asked` lists the requests of its jobs, each as the last two segments of its path. */
-export async function startWorker({ journal, state_dir, claim, changed = (driver) => driver }: WorkerOptions) {
+export async function startWorker(options: WorkerOptions) {
+  const { journal, state_dir, claim, changed = (driver) => driver, blueprint } = options;
   const stop = new AbortController();
   const asked: string[] = [];
   const environment = {
     ...processEnvironment(stop.signal),
     fetch: (url: string) => {
       asked.push(new URL(url).pathname.split("/").slice(-2).join(" "));
+      if (url.endsWith("/blueprint") && blueprint !== undefined) return Promise.resolve(Response.json(blueprint));
       // The answer 409 ends a job, because the control plane no longer waits for it.
       return Promise.resolve(Response.json({}, { status: url.endsWith("/complete") ? 200 : 409 }));
     },
