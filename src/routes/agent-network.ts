@@ -60,8 +60,8 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     description:
       "`applied` confirms that the node has applied the whole document of this generation, and so all earlier " +
       "generations. 403 when `realizer` is not the calling node. 404 if the node has no document of the VPC. " +
-      "409 for a generation that is older than the generation of the last report, for `accepted` after the outcome of " +
-      "the same generation, and for a generation that the VPC does not have yet.",
+      "409 for a generation that is older than the last reported generation, and for a generation that the VPC does " +
+      "not have yet. Also 409 for `accepted` after the outcome of the same generation.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,
     ...refuses(403, 404, 409),

@@ -25,7 +25,7 @@ const params = z.object({ user_id: Uuid });
 const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
   "403 if a caller that is not root grants a capability that it does not have, grants silo-admin to a user of another " +
-  "tenant, or sets the password of a user of another tenant or with more rights.";
+  "tenant, or sets the password of a user who is in another tenant or has more rights.";
 const NOT_BY_AN_EXPIRING_KEY = "403 if the calling key has an expiry, because a password has none.";
 
 export function userRoutes(app: App, deps: Deps): void {

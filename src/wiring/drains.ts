@@ -84,8 +84,8 @@ async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
 type Arrival = Pick<Move, "instance_id" | "instance_name" | "target_cn_uuid">;
 
 /**
- * Lists the instances that came to the node after the preview: those that were created on it before the cordon, and
- * those whose migration to it began before the cordon. The list includes instances that have left the node since.
+ * Lists the instances that came to the node after the preview. They were created on the node, or began to migrate to
+ * the node, before the cordon. The list includes instances that have left the node since.
  */
 async function listArrivals(
   db: Kysely<Database>,

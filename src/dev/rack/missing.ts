@@ -22,7 +22,9 @@ const NEEDED: readonly { readonly name: string; readonly package: string; readon
 /** Returns why this machine cannot run a rack, and the remedy; null if this machine can run a rack. */
 export function whatIsMissing(): string | null {
   if (process.platform !== "linux") return "a rack needs Linux, because it consists of network namespaces";
-  if (process.arch !== "x64") return "a rack needs a machine with an x86-64 processor, because its nodes have one";
+  if (process.arch !== "x64") {
+    return "a rack needs a machine with an x86-64 processor, because its nodes are x86-64 machines";
+  }
   if (process.getuid?.() !== 0) return "a rack needs root, because it makes network namespaces: run it with sudo";
   if (!existsSync("/dev/net/tun")) return "/dev/net/tun is missing: load the kernel module with `modprobe tun`";
   const absent = absentOf(NEEDED);
