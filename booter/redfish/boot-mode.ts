@@ -84,7 +84,7 @@ async function allowedValues(bmc: Bmc, registry: unknown, attribute: string): Pr
 
 /**
  * Sets the mode of the boot override. HPE's BMCs refuse this change, because only their BIOS attribute sets the mode.
- * `has_attribute` is true if a BIOS attribute sets UEFI already.
+ * So a refusal is not an error if a BIOS attribute sets UEFI already (`has_attribute`).
  */
 async function changeOverride(bmc: Bmc, { path, body }: System, has_attribute: boolean): Promise<Done | null> {
   const boot = bagOf(body.Boot);
