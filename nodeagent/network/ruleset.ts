@@ -11,8 +11,11 @@ import { translation } from "./translation.ts";
 
 /** User ids of QEMU processes. If a guest takes over its QEMU, this QEMU must not send from the router. */
 const VM_UIDS = "200000-299999";
-/** IPv4 echo requests that a router answers per second, for all its guests together. */
-const ECHO_PER_SECOND = 50;
+/**
+ * Echo requests of each family that a router answers per second, for all its guests together. Further requests of a
+ * sender with the same identifier belong to an established connection, which this does not limit.
+ */
+export const ECHO_PER_SECOND = 50;
 /**
  * Maximum number of TCP connections of a NIC to the services of its router, DNS and metadata. A guest with an ordinary
  * resolver has one or two (RFC 7766). Above the limit, the guest's kernel repeats its request until a connection ends.
@@ -196,7 +199,8 @@ function inputChain(nics: readonly LocalNic[]): string[] {
     `iifname @taps ip6 daddr ${METADATA_IPV6} tcp dport { 53, 80 } accept`,
     `iifname @taps ip6 daddr ${METADATA_IPV6} udp dport 53 accept`,
     `iifname @taps icmp type echo-request limit rate ${ECHO_PER_SECOND}/second accept`,
-    "iifname @taps icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, echo-request } accept",
+    `iifname @taps icmpv6 type echo-request limit rate ${ECHO_PER_SECOND}/second accept`,
+    "iifname @taps icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } accept",
     `iifname "${EXTERNAL_DEVICE}" icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
     "counter drop",
   ]);
