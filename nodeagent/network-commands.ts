@@ -10,7 +10,7 @@ import { documentsFolder, openDocumentStore } from "./network/document-store.ts"
 import { differences, routerTaps, ruleCounts } from "./network/inspect.ts";
 import { tapName } from "./network/names.ts";
 import { runProgram } from "./network/run.ts";
-import { trace } from "./network/trace.ts";
+import { localBy, trace } from "./network/trace.ts";
 import { underlayAddress } from "./network/underlay-address.ts";
 
 const STATE_DIR = "/var/lib/berth-nodeagent";
@@ -110,18 +110,21 @@ async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[
   return store.all();
 }
 
-function chooseVpc(
+/** Returns the VPC with this id, or without an id the VPC in which a NIC of this node has one of the addresses. */
+export function chooseVpc(
   documents: readonly NetworkDocument[],
   vpc: string | undefined,
   addresses: readonly string[],
 ): NetworkDocument {
-  const fitting = documents.filter(({ vpc_id, local_nics }) =>
-    vpc === undefined
-      ? local_nics.some(({ ipv4, ipv6, floating_ips }) =>
-        [ipv4, ipv6, ...floating_ips].some((each) => each !== null && addresses.includes(each))
-      )
-      : vpc_id === vpc
-  );
+  const by = (how: "address" | "block") =>
+    documents.filter((document) => addresses.some((address) => localBy(document, address) === how));
+  // The allowed block of a NIC may be as large as 0.0.0.0/0, so an address itself decides before a block.
+  const found = by("address");
+  const fitting = vpc !== undefined
+    ? documents.filter(({ vpc_id }) => vpc_id === vpc)
+    : found.length > 0
+    ? found
+    : by("block");
   const [document, ...more] = fitting;
   if (document === undefined) {
     throw new Failure("no VPC of this node fits; check the addresses and --vpc", EXIT.not_found);

@@ -116,6 +116,13 @@ function isOfFamily(address: string, other: string): boolean {
   return address.includes(":") === other.includes(":");
 }
 
+/** Returns whether a NIC of this node has the address itself or in one of its blocks; null if none has it. */
+export function localBy(document: NetworkDocument, address: string): "address" | "block" | null {
+  const inner = innerAddress(document, address);
+  if (byAddress(document.local_nics, inner) !== undefined) return "address";
+  return nicOf(document, inner) === undefined ? null : "block";
+}
+
 function nicOf({ local_nics, remote_nics }: NetworkDocument, address: string): LocalNic | undefined {
   const own = byAddress(local_nics, address);
   // An address of a NIC belongs to this NIC, even if an allowed block of another NIC contains the address.
