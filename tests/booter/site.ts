@@ -54,7 +54,7 @@ export const SETUP_BLOCK = setupBlock({
   boot_sha256: hashOf(IMAGES.boot),
 });
 
-/** Creates the folder of files that a booter serves, with one platform image. */
+/** Creates the files that a booter serves: one platform image, boot programs, and the archives of a setup. */
 export async function stageFiles(folder: string): Promise<void> {
   const platform = join(folder, "files/os", STAMP, "platform/i86pc");
   await mkdir(join(platform, "kernel/amd64"), { recursive: true });

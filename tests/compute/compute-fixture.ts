@@ -204,7 +204,10 @@ export async function openComputeFixture(given: { t?: TestControlPlane; tenant?:
   };
 }
 
-/** The tables that `left` ignores: logs and their counters, operations, jobs and signals. */
+/**
+ * The tables that `left` ignores, such as logs, operations, jobs, reports of nodes, usage and rate limits. Their rows
+ * need not be released.
+ */
 const RECORDS = [
   "saga",
   "job",
