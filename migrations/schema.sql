@@ -2328,8 +2328,8 @@ begin
     end loop;
   end if;
 
-  -- Checks that an earlier wave of this call wrote the versions in `written`. Another writer may have written a row
-  -- with the same version.
+  -- Checks that an earlier wave of this call wrote the versions in `written`. An equal version does not prove this,
+  -- because another writer may have written the row.
   if call ? 'written' then
     for lock_on in select w.u
                      from jsonb_to_recordset(call->'written')
@@ -2764,6 +2764,8 @@ begin
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
+    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their disks,
+    -- but the rows of these disks are not written yet.
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
@@ -4193,10 +4195,10 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If
-  -- that process does not see these deliveries, it sets due_at to null. This function waits until the process has
-  -- committed. Each insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here,
-  -- two transactions that have inserted deliveries of a webhook would wait for each other.
+  -- Locks the rows before it reads due_at. A process that records an attempt also locks the row, and sets due_at to
+  -- null if it sees no waiting delivery. It may not see the deliveries above, so this call must wait for its commit.
+  -- The lock is not `for update`, because each insert of a delivery locks the row `for key share`, for the foreign key.
+  -- With `for update`, two transactions that have inserted deliveries of one webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);

@@ -123,7 +123,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       if (journal.isSaved(job.id) || REMOVALS.has(job.kind.kind)) begin(job);
     }
     const has_news = job !== null || new_tombstones.length > 0 || consoles.length > 0;
-    // The server answers at once until the node has confirmed all tombstones.
+    // Prevents a tight loop: until the node has confirmed all tombstones, the server answers at once.
     if (!has_news && tombstones.length > 0) await rest(agent, agent.timers.job_poll_ms);
     return has_news || tombstones.length > 0;
   }

@@ -46,9 +46,7 @@ export function NodeSetup({ id }: { readonly id: string }) {
  */
 const SILENT_MS = 60_000;
 
-/**
- * The values of the form that the user last sent to approve each node's setup. A repeated approval begins with them.
- */
+/** The values that the user last sent to approve a setup, by node id. A repeated approval begins with them. */
 const answers = new Map<string, Values>();
 
 function Progress({ node: { setup_progress } }: { readonly node: CnView }) {

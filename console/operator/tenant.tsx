@@ -66,7 +66,7 @@ function ProjectRow({ tenant, project }: { readonly tenant: TenantRow; readonly 
       title: `Set the quota of ${project.name}`,
       button: "Set the quota",
       notice:
-        "All four limits are needed; 0 permits nothing. A limit below the present usage stops only creates and growth. A project without a quota has the limits of the settings quota.project_default.",
+        "All four limits are needed; 0 permits nothing. A limit below the present usage refuses new resources; existing resources stay. A project without a quota has the limits of the settings quota.project_default.",
       fields: [
         { name: "cpu_limit", label: "vCPUs", type: "number", initial: String(limits?.cpu_limit ?? "") },
         {

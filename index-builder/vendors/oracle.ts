@@ -106,8 +106,8 @@ function templateOf(href: string, sha256: string): Template | null {
   if (major === undefined || arch === undefined) return null;
   const point_release = `${major}.${update}`;
   // b182 of aarch64 and b182 of x86_64 are different builds, so the id contains the architecture unless it is x86_64.
-  // Such an id sorts before the ids of x86_64 of the same point release. So groupByBuild never leaves it out as newer
-  // than the default image.
+  // groupByBuild leaves out images with a newer id than the default image, which is for x86_64. An id with an
+  // architecture sorts before the ids for x86_64 of the same point release, so it is not newer.
   const build = arch === "x86_64" ? `${point_release}-b${number}` : `${point_release}-${arch}-b${number}`;
   return { major, point_release, variant: VARIANT, arch, build, url, sha256 };
 }

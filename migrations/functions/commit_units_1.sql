@@ -1,7 +1,7 @@
--- Checks and writes the changes of messages. A call is a set of units; each unit is written as a whole or not at all.
--- The driver sends one statement, but each statement inside the function reads the latest committed rows. A commit call
--- runs this function once per wave of units, in one statement. The name has a number: a release that changes the
--- parameters or the meaning adds commit_units_2 and keeps commit_units_1 for the processes of the previous release.
+-- Checks and writes the changes of messages. The changes are in units; each unit is written as a whole or not at all. A
+-- commit call is one statement, which runs this function once for each wave of units. Each statement inside the
+-- function reads the latest committed rows. The name has a number: a release that changes the parameters or their
+-- meaning adds commit_units_2, and keeps commit_units_1 for the processes of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],
@@ -95,8 +95,8 @@ begin
     end loop;
   end if;
 
-  -- Checks that an earlier wave of this call wrote the versions in `written`. Another writer may have written a row
-  -- with the same version.
+  -- Checks that an earlier wave of this call wrote the versions in `written`. An equal version does not prove this,
+  -- because another writer may have written the row.
   if call ? 'written' then
     for lock_on in select w.u
                      from jsonb_to_recordset(call->'written')

@@ -1,11 +1,12 @@
--- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
--- filters of src/lib/placement check these rules too, when they choose the node. The counters stay locked until the
--- unit is written. {tenant_id, silo_id} must match the node's pin, if it has one. {role} must match the node's role,
--- which cannot change during the check: the caller and each change of the role hold the lock cn:<id>. Several units of
--- one wave may take capacity of the node. The rows of the wave's earlier units are not written yet, so their disks are
--- only in the counter. A call with {grows}, or without cpu_units, is about the growth of an existing instance. The
--- node's state does not matter for growth. If the growth adds vCPUs, {cpu} is the instance's number of vCPUs
--- afterwards.
+-- Returns 'true' if the node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}, otherwise the reason why not.
+-- Locks the node's counters until the unit is written. The filters of src/lib/placement check the same rules when they
+-- choose the node.
+-- - A call with {grows}, or without cpu_units, is about the growth of an existing instance. Then the next two rules do
+--   not apply, and the state of the node does not matter.
+-- - {role} must match the node's role. The role cannot change during the check, because the caller and each change of
+--   the role hold the lock cn:<id>.
+-- - {tenant_id, silo_id} must match the node's pin, if it has one.
+-- - If the growth adds vCPUs, {cpu} is the instance's number of vCPUs afterwards.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -69,6 +70,8 @@ begin
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
+    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their disks,
+    -- but the rows of these disks are not written yet.
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)

@@ -1,11 +1,13 @@
 -- Drops transitions that are older than `keep_s` seconds (at least 30 days), among the next `rows_max` rows of the log.
--- Keeps the last transition of each record that exists, and each transition whose audit entry is not archived yet. A
--- transition also stays while an earlier transition of its actor stays, so the kept transitions of an actor have no
--- gap. The last transition of a deleted record is dropped too. Normally it is a transition to the state absent. Rows of
--- the kinds in `swept` are deleted without such a transition, so the function checks that the row is gone. Returns
--- whether there may be more to drop. The next call continues after the rows that this call read. When a call finds only
--- younger rows, the next call begins again at the oldest row. Runs with the rights of its owner, because the server's
--- own role may not shorten the log.
+-- Keeps these transitions:
+-- - the last transition of each record that exists
+-- - each transition whose audit entry is not archived yet
+-- - each transition after a kept transition of the same actor, so that an actor's kept transitions have no gap
+-- So the last transition of a deleted record is dropped. Usually this transition leads to the state absent. Rows of the
+-- kinds in `swept` are deleted without a transition, so for these kinds the function checks that the row is gone.
+-- Returns whether there may be more to drop. The next call continues after the rows that this call read. When a call
+-- finds only younger rows, the next call begins again at the oldest row. Runs with the rights of its owner, because the
+-- server's own role may not shorten the log.
 create or replace function log_drop(keep_s bigint, rows_max int, swept text[]) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

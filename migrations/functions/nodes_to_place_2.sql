@@ -3,7 +3,7 @@
 -- returns one row, whose node columns are null. The first row has the silo of each tenant with instances; `placement`
 -- is null for a node without rules. This is a function because planning the query takes longer than running it:
 -- PL/pgSQL keeps the plan. The function returns most values in columns of their own, and the caller builds objects from
--- them. When the function itself built these objects, this took most of its time with 10,000 nodes.
+-- them. With 10,000 nodes, the function would need most of its time to build these objects itself.
 create or replace function nodes_to_place_2(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement json,

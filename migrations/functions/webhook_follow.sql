@@ -1,10 +1,11 @@
--- Creates the deliveries of at most `events_max` audit events, in their order, and moves the cursor past them in the
--- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of audit
--- events that it read; 0 if no webhook exists, or if another call is running. Only audit events of permitted changes of
--- a project's objects cause deliveries. The requests webhook_test and webhook_redeliver are left out, because they
--- create deliveries themselves. A webhook gets no event that happened before its creation, or while it was disabled.
--- The audit events show when a webhook was disabled and enabled, and webhook_queue.enabled is the state at the cursor.
--- If `pending_max` deliveries of a webhook wait already, further deliveries get the state dead at once.
+-- Creates the deliveries for the next audit events, at most `events_max`, in the order of the events. Moves the cursor
+-- past these events in the same transaction, so each webhook gets exactly one delivery for each event that it wants.
+-- Returns the number of audit events that it read; 0 if no webhook exists, or if another call is running.
+-- Only permitted changes of a project's objects cause deliveries. The actions webhook_test and webhook_redeliver are
+-- left out, because these two requests create deliveries themselves. A webhook gets no event that happened before its
+-- creation, or while it was disabled. webhook_queue.enabled is the webhook's state at the cursor; the audit events show
+-- when this state changes later. If `pending_max` deliveries of a webhook wait already, further deliveries get the
+-- state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
@@ -65,10 +66,10 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If
-  -- that process does not see these deliveries, it sets due_at to null. This function waits until the process has
-  -- committed. Each insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here,
-  -- two transactions that have inserted deliveries of a webhook would wait for each other.
+  -- Locks the rows before it reads due_at. A process that records an attempt also locks the row, and sets due_at to
+  -- null if it sees no waiting delivery. It may not see the deliveries above, so this call must wait for its commit.
+  -- The lock is not `for update`, because each insert of a delivery locks the row `for key share`, for the foreign key.
+  -- With `for update`, two transactions that have inserted deliveries of one webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);

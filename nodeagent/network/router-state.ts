@@ -113,7 +113,7 @@ export function wantedState(
       addresses: (nic.addresses ?? []).filter((each) => familyOf(each) === family),
       public_addresses: nic.floating_ips.filter((address) => familyOf(address) === family),
     }));
-    // The route of an arriving NIC still leads to the node that it leaves.
+    // The route of an arriving NIC still leads to the source node of the migration.
     const present = nics.filter((nic): nic is typeof nic & { address: string } =>
       nic.address !== null && !nic.arriving
     );

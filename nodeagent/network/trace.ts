@@ -94,7 +94,7 @@ export function trace(query: TraceQuery): Trace {
     if (source === undefined && isRemote(document, from)) return leaveByGateway(routeOfRemote(document, from, to));
     return stop(`stops: no route leads to ${to}`);
   }
-  if (destination.arriving) return stop(`stops: ${destination.hostname} is still on the node that it leaves`);
+  if (destination.arriving) return stop(`stops: ${destination.hostname} is still on the source node of its migration`);
   const verdict = firewallOf(document, "inbound")(packet);
   rule_id = verdict.rule_id;
   if (!verdict.is_allowed) return stop(`stops: ${ruleText(verdict)} denies it, inbound`);

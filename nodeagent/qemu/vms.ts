@@ -141,7 +141,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     const dropNics = () => addresses.dropNics(nics).catch(ignoreFullDisk);
     await dropNics();
     await store.remove(id);
-    // On a full disk, the first call may have failed, and the removal of the files has made room.
+    // Tries again: the first call fails on a full disk, and the removal of the files has made room.
     await dropNics();
   }
 

@@ -99,8 +99,8 @@ export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 export const DOCTOR_LOG_ROWS = 10_000;
 /**
  * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. The server reads the
- * answer to a repeated request from its operation. So the minimum is the longest time for which the server stores
- * replies.
+ * answer to a repeated request from the operation of the first request. So the minimum is the longest time for which
+ * the server stores replies.
  */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
 export const SAGA_RETENTION_S_MIN = 172_800;

@@ -1,7 +1,7 @@
 // Holds long polls, which are requests that wait for a change. One query (a sweep) serves all long polls of one kind.
-// It runs every 250 ms, so ten thousand long polls of a kind cost four queries a second. A hint only makes the next
-// sweep earlier. If this process itself commits a change, it can answer without a sweep (`answer`), because it knows
-// what it wrote.
+// It runs every 250 ms, so ten thousand long polls of a kind cost four queries a second. A hint (hints.ts) only makes
+// the next sweep earlier. If this process itself commits a change, it can answer without a sweep (`answer`), because it
+// knows what it wrote.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;

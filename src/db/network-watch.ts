@@ -1,6 +1,6 @@
 // Finds the nodes whose long poll for network documents has an answer. A sweep reads only the changes that the previous
-// sweep did not see. For a node whose poll began since then, the sweep compares all documents once. Therefore all polls
-// without a change share one index lookup (docs/networking.md, "Network documents").
+// sweep did not see, so one index lookup serves all polls without a change. For a node whose poll began after the
+// previous sweep, the sweep compares all documents once (docs/networking.md, "Network documents").
 import { listChangedVpcs, listVpcsOfNodes, type VpcOfNode } from "./network-content.ts";
 import { listAskedNodes } from "./network-traces.ts";
 import type { Db } from "./pool.ts";

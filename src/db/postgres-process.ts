@@ -75,7 +75,7 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // Without sh, a killed process leaves its server to the next start.
+  watcher.on("error", () => {}); // Without sh, no watcher runs. The next start stops the server of a killed process.
   watcher.unref();
   return watcher;
 }

@@ -26,7 +26,7 @@ export async function refuseOtherDatabase({ databaseUrl, ownerUrl, directUrl }: 
       (one) => withClient("DATABASE_URL", served, (other) => seesLock(one, other)),
     );
     if (!isSame) {
-      throw new Error(`${variable} names another database than DATABASE_URL. Change both together, or unset it.`);
+      throw new Error(`${variable} names another database than DATABASE_URL. Change both, or unset ${variable}.`);
     }
   }
 }

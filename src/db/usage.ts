@@ -17,7 +17,7 @@ const SWEEPS: readonly Sweep[] = [
   { table: "usage_traffic", where: `day <= ${LAST_CLOSED}`, order: "day", params: [] },
   { table: "usage_day", where: `day <= ${LAST_CLOSED} - $1::int`, order: "day", params: [USAGE_KEPT_DAYS] },
 ];
-/** No index finds these rows, so only a pass that adds usage to a day deletes them. */
+/** Reads the whole table, because no index finds these rows. So it runs only in a pass that added usage to a day. */
 const COUNTERS: Sweep = {
   table: "usage_counter",
   where: "not exists (select from instance i where i.id = usage_counter.instance_id)",

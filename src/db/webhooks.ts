@@ -57,9 +57,9 @@ export async function takeWebhooks(db: Db, rows_max: number, busy: readonly stri
 }
 
 /**
- * Records an attempt. Returns the next delivery that this process must send to the webhook. Returns null in these
- * cases: the attempt failed, `continues` is false, no delivery waits, or this process no longer has the claim of the
- * webhook.
+ * Records an attempt. Returns the next delivery that this process must send to the webhook. Returns null if `continues`
+ * is false, if no delivery can be sent now, or if this process no longer has the claim of the webhook. After a failure,
+ * only test events can be sent until the pause ends.
  */
 export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: Attempt, end: AttemptEnd) {
   const { status, reason, pause_s, continues } = end;
