@@ -74,7 +74,7 @@ describe("a NIC tag", () => {
 });
 
 describe("an external subnet", () => {
-  test("has every key of its record and its provision range", async () => {
+  test("is shown with all its fields and its provision range, by its id and in the list", async () => {
     const made = await subnet({
       name: "uplink",
       description: "d",
@@ -213,7 +213,7 @@ describe("an external subnet", () => {
 });
 
 describe("a network pool", () => {
-  test("has every key of its record, keeps the order of its networks and is replaced as a whole", async () => {
+  test("is shown with all its fields, keeps the order of its networks and is replaced as a whole", async () => {
     const [one, two] = [await makeNetwork(t, { ipv4_block: block() }), await makeNetwork(t, { ipv4_block: block() })];
     const body = { name: "public", description: "d", networks: [two.id, one.id], owner_silos: [a.silo_id] };
     const made = await t.call("POST", POOLS, { body });

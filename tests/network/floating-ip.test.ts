@@ -32,7 +32,7 @@ const giveBack = async (a: TestTenant, ...ips: readonly { id: string }[]) => {
 };
 
 describe("a floating IP", () => {
-  test("that is requested by family comes from the fixed pool and has every key of its record", async () => {
+  test("that is requested by family comes from the fixed pool and is shown with all its fields", async () => {
     const made = await makeFloatingIp(a, { name: "front", description: "d", family: "v4" });
     expect(made.status).toBe(201);
     const { id, created_at, updated_at } = made.body;

@@ -34,7 +34,7 @@ function serving(...answers: (FakeAnswer | null)[]): Record<string, Route> {
 }
 const times = (n: number) => Array.from({ length: n }, () => null);
 
-test("one poll at a time replaces heartbeats, claims and network polls, and carries the repeated reports", async () => {
+test("one poll at a time replaces heartbeats, claims and network polls, and repeats the capacity and the status", async () => {
   const ran = await runAgent(serving(...times(30)));
   expect([count(ran, "/v1/agent/claim"), count(ran, "/v1/agent/network/poll")]).toEqual([0, 0]);
   expect(count(ran, "/v1/agent/heartbeat")).toBeLessThanOrEqual(1);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Agent } from "../../nodeagent/agent.ts";
 import { nicTagLoop, parseNicTags } from "../../nodeagent/nic-tags.ts";
 
-test("--nic-tags names networks, some with a bridge", () => {
+test("each entry of --nic-tags is NAME or NAME:BRIDGE, and the list may be empty", () => {
   expect(parseNicTags("admin,external:br-ext")).toEqual([
     { name: "admin", bridge: null },
     { name: "external", bridge: "br-ext" },

@@ -40,7 +40,7 @@ test("a router's addresses are derived from the underlay address", () => {
   expect(() => routerMac("fd00::1")).toThrow("fd00::1 is not an IPv4 address of an underlay");
 });
 
-test("the commands of a new router and its ruleset", () => {
+test("the commands and the ruleset of a new router match the snapshot", () => {
   expect(changesOf(NOTHING, wanted())).toMatchSnapshot();
   expect(rulesetOf(documentOf(VPC, "n1"), tapsOn(VPC))).toMatchSnapshot();
 });
@@ -53,7 +53,7 @@ test("a floating IP of a family in which its NIC has no address is not translate
   expect(ruleset).not.toMatch(/2001:db8::7|null/);
 });
 
-test("the commands of the node with the NAT gateways", () => {
+test("the commands of a new router with NAT gateways match the snapshot", () => {
   expect(changesOf(NOTHING, wanted(VPC, "n3"))).toMatchSnapshot();
 });
 
