@@ -4,8 +4,8 @@
 import { type Cidr, formatIp, inCidr, type Ip, networkOf, parseIp } from "./ip-address.ts";
 
 /**
- * Replaces an address that cannot be parsed. It is never trusted and never a loopback address. All clients with such an
- * address share one rate limit.
+ * The text that replaces an address that cannot be parsed. This text is never trusted and never counts as a loopback
+ * address. All clients with this text share one rate limit.
  */
 const UNKNOWN_ADDRESS = "unknown";
 

@@ -1,6 +1,6 @@
-// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. These addresses
-// are never allocated: the network address, the address after it, the gateway and the IPv4 broadcast address. By
-// default, the gateway is the address after the network address.
+// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. Some addresses of
+// a block are never allocated: the network address, the address after it, the gateway and the IPv4 broadcast address.
+// By default, the gateway is the address after the network address.
 import type { AddressFamily } from "../../contract/enums.ts";
 import { SUBNET_ADDRESSES_KEPT } from "../../contract/limits.ts";
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
