@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import type { FleetOrder, FleetReport } from "./agents-process.ts";
 
 export type Fleet = {
-  /** Returns the counters since the last report, summed over all processes. */
+  /** Returns the counters since the last report and the present state of the agents, for all processes together. */
   report(): Promise<FleetReport>;
   /**
    * Waits until every agent is at work, or until the limit has passed. Returns the number of agents at work. An agent
-   * is at work if it has reported and waits for jobs.
+   * is at work if the server accepted its heartbeat and it waits for jobs.
    */
   atWork(limit_ms: number): Promise<number>;
   /** Waits like `atWork`. Throws if not all agents are at work when the limit has passed. */

@@ -58,7 +58,7 @@ export type NodeOptions = {
 };
 
 export type LightNode = {
-  /** Returns whether the agent has reported and waits for jobs. */
+  /** Returns whether the server has accepted a heartbeat, and the agent waits for jobs. */
   isAtWork(): boolean;
   /** Returns the names of the agent's instances. */
   vms(): readonly string[];

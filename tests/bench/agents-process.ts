@@ -16,7 +16,7 @@ export type FleetOrder = {
   readonly ramp_ms: number;
 };
 
-/** The counters since the previous report. */
+/** The counters since the previous report, and the present state of the agents. */
 export type FleetReport = Tally & {
   readonly at_work: number;
   readonly vms: Readonly<Record<string, readonly string[]>>;

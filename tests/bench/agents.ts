@@ -65,7 +65,7 @@ const LOG_CHARS = 2_000;
 
 export type AgentsReport = {
   readonly agents: number;
-  /** The number of agents at work when the measurement began. */
+  /** The number of agents at work before the warm-up. */
   readonly at_work: number;
   readonly seconds: number;
   /** The processor time divided by the measured time, or null if it cannot be measured. */
@@ -75,6 +75,7 @@ export type AgentsReport = {
   /** The growth of the server's resident memory for each agent, in bytes. */
   readonly bytes_per_agent: number;
   readonly server_bytes: number;
+  /** The rate of single heartbeats. It is 0 if the agents poll, because their polls are their heartbeats. */
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
   readonly heartbeat: Quantiles;

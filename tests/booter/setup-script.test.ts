@@ -288,6 +288,7 @@ describe("after a failed call the failure is reported, the next run succeeds, an
   });
 });
 
+// setup-stress.ts makes one call of each kind fail. If few kinds were found, it would test little.
 test("a run has more than 18 kinds of calls", () => {
   expect(kindsOfCalls(ended.calls).length).toBeGreaterThan(18);
 });
