@@ -1,6 +1,7 @@
 import type { Subnet, SubnetBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
+import { noteHostBits } from "../block-note.ts";
 import { withIo } from "../open-io.ts";
 import { givenOrSoleVpc, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
@@ -19,5 +20,6 @@ export function create(): AnyCommand {
       const query = { vpc: await givenOrSoleVpc(io, vpc) };
       const print = (subnet: Subnet) => io.print(subnet, blockText(SUBNET.lines(subnet)));
       await change(io, { method: "POST", path: SUBNET.path, query, body }, { wait, print });
+      noteHostBits(io, "subnet", [ipv4Block, ipv6Block]);
     }));
 }

@@ -1,6 +1,7 @@
 import type { Vpc, VpcBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
+import { noteHostBits } from "../block-note.ts";
 import { withIo } from "../open-io.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { VPC } from "./vpc.ts";
@@ -17,5 +18,6 @@ export function create(): AnyCommand {
       const query = await projectScope(io);
       const vpc = await io.send<Vpc>({ method: "POST", path: VPC.path, query, body });
       io.print(vpc, blockText(VPC.lines(vpc)));
+      noteHostBits(io, "VPC", [ipv4Block, ipv6Block]);
     }));
 }

@@ -303,6 +303,31 @@ test.each([
 });
 
 test.each([
+  {
+    argv: ["subnet", "create", "--vpc", VPC.id, "--name", "dmz", "--ipv4-block", "10.0.1.5/24"],
+    path: "/v1/subnets",
+    note: "note: 10.0.1.5/24 has host bits; the block of the subnet is 10.0.1.0/24\n",
+  },
+  {
+    argv: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv6-block", "FD00::5/48"],
+    path: "/v1/vpcs",
+    note: "note: FD00::5/48 has host bits; the block of the VPC is fd00::/48\n",
+  },
+  {
+    argv: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv6-block", "FD00:0::/48"],
+    path: "/v1/vpcs",
+    note: "",
+  },
+])(
+  "$argv notes the block that the server stores only if the given block has host bits",
+  async ({ argv, path, note }) => {
+    const answer = path === "/v1/vpcs" ? VPC : SUBNET;
+    const ran = await tenantctl(argv, { env: TOKEN_ENV, server: serving({ [`POST ${path}`]: answer }) });
+    expect([ran.code, ran.err()]).toEqual([0, note]);
+  },
+);
+
+test.each([
   { noun: "vpc", says: "--project is required to create a vpc" },
   { noun: "floating-ip", says: "--project is required to create a floating IP" },
 ])("`$noun create` without a project is rejected if the tenant has no project", async ({ noun, says }) => {
