@@ -23,13 +23,17 @@ const SELECTORS: readonly Selector[] = [
   { selector: "route_table=", flag: "--route-table", given: nothing },
 ];
 
-/** Names what the user did not select, in place of the parameters of the request. */
-async function unselectedText(io: TenantIo, flags: readonly string[]): Promise<string> {
-  if (!flags.includes(PROJECT_FLAG)) return "no tenant is selected";
+/** Matches a message that only names parameters of the request. */
+const PARAMETERS = /^[A-Z]+ \S+ requires /;
+
+/** Names what the user did not select, in place of the parameters of the request, and the tenant's projects. */
+async function unselectedText(io: TenantIo, message: string, flags: readonly string[]): Promise<string> {
+  const named = (text: string) => PARAMETERS.test(message) ? text : message;
+  if (!flags.includes(PROJECT_FLAG)) return named("no tenant is selected");
   const tenant = await io.tenant();
-  if (tenant === undefined) return "no tenant and no project is selected";
+  if (tenant === undefined) return named("no tenant and no project is selected");
   const projects = await projectsOf(io, tenant).catch(() => null);
-  return `no project is selected${projects === null ? "" : `; ${projectsText(projects)}`}`;
+  return named("no project is selected") + (projects === null ? "" : `; ${projectsText(projects)}`);
 }
 
 /** Returns the failure, with a hint if it is about a missing selector or a protected instance. */
@@ -45,7 +49,7 @@ export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
   const found = flags.includes("--vpc")
     ? await vpcsText(io).catch(() => null)
     : flags.some((flag) => flag === TENANT_FLAG || flag === PROJECT_FLAG)
-    ? await unselectedText(io, flags)
+    ? await unselectedText(io, message, flags)
     : null;
   const hinted = `${found ?? message}; pass ${flags.join(" and ")}`;
   return new Failure(hinted, exit_code, { error_code, request_id, status: error.status ?? undefined });

@@ -45,7 +45,7 @@ describe("list", () => {
     expect(by_name.out()).toBe(TABLE);
   });
 
-  test("without a selector names what is not selected", async () => {
+  test("without a selector prints the server's error with a hint", async () => {
     const message = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
     const ran = await tenantctl(["instance", "list"], {
       env: KEY_ENV,
@@ -55,8 +55,17 @@ describe("list", () => {
           : { status: 400, body: { message, error_code: "MissingScope" } },
     });
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain(
-      "error: no tenant and no project is selected; pass --tenant (or TENANTCTL_TENANT) and --project",
+    expect(ran.err()).toContain(`error: ${message}; pass --tenant (or TENANTCTL_TENANT) and --project`);
+    const projects = [{ name: "shop" }, { name: "lab" }];
+    const of_tenant = await tenantctl(["instance", "list"], {
+      env: TOKEN_ENV,
+      server: ({ path }) =>
+        path === `/v1/tenants/${TENANT}/projects`
+          ? { status: 200, body: projects }
+          : { status: 400, body: { message, error_code: "MissingScope" } },
+    });
+    expect(of_tenant.err()).toContain(
+      `error: ${message}; the tenant has 2 projects (shop, lab); pass --project (or TENANTCTL_PROJECT)`,
     );
   });
 

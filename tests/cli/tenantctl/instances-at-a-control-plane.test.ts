@@ -279,7 +279,7 @@ test("without --project, lists and names refer to the tenant's only project, and
 
 test("the server rejects an operator's list without selectors, requests for another tenant's instance, and a tenant's forced delete", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
-  const hint = "no tenant and no project is selected; pass --";
+  const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
   const operator = await at("instance list", { env: { ...bare, TENANTCTL_API_KEY: ROOT_KEY } });
   expect(operator.err()).toContain(`${hint}tenant (or TENANTCTL_TENANT) and --project`);
   const { id } = await a.running({ name: "mine" });
