@@ -52,10 +52,19 @@ export async function buildConsole(
     // The browser loads a script's static imports, and their imports, together with the script.
     imports: imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path.split("/").at(-1) ?? ""),
   }));
-  const entry = (end: string) => outputs.find(({ entryPoint }) => entryPoint?.endsWith(end));
+  const entry = (end: string) => {
+    const output = outputs.find(({ entryPoint }) => entryPoint?.endsWith(end));
+    if (output === undefined) throw new Error(`the build has no file for ${end}`);
+    return output.name;
+  };
   const [script, style] = [entry("main.tsx"), entry("console.css")];
-  if (script === undefined || style === undefined) throw new Error("the build has no script or no style");
-  const index = new TextEncoder().encode(indexPage(script.name, style.name));
+  const first = withImports(["index.html", style, script], outputs);
+  const filesOf = (...pages: readonly string[]) =>
+    [...withImports(pages.map(entry), outputs)].filter((name) => !first.has(name));
+  const index = new TextEncoder().encode(indexPage(script, style, {
+    operator: filesOf("operator/more-pages.ts"),
+    tenant: filesOf("tenant/more-pages.ts", "operator/audit.tsx"),
+  }));
   const files = new Map([
     ...outputFiles.map(({ path, contents }) => [path.split("/").at(-1) ?? "", contents] as const),
     ["icon.svg", new TextEncoder().encode(ICON)] as const,
@@ -63,14 +72,22 @@ export async function buildConsole(
   ]);
   publish(out, files);
 
-  const first = new Set(["index.html", style.name, script.name]);
-  // A Set also iterates over the values that are added during the iteration.
-  for (const name of first) {
-    for (const each of outputs.find((output) => output.name === name)?.imports ?? []) first.add(each);
-  }
   const built = [...files].filter(([name]) => name !== "icon.svg")
     .map(([name, bytes]) => ({ name, gzip_bytes: gzipSync(bytes, { level: 9 }).length }));
   return { first: built.filter(({ name }) => first.has(name)), later: built.filter(({ name }) => !first.has(name)) };
+}
+
+/** Returns these files and all files that they import statically. */
+function withImports(
+  names: readonly string[],
+  outputs: readonly { readonly name: string; readonly imports: readonly string[] }[],
+): ReadonlySet<string> {
+  const all = new Set(names);
+  // A Set also iterates over the values that are added during the iteration.
+  for (const name of all) {
+    for (const each of outputs.find((output) => output.name === name)?.imports ?? []) all.add(each);
+  }
+  return all;
 }
 
 /** Moves the files into the folder in the order of the map, and then deletes the files of earlier builds. */
@@ -89,7 +106,9 @@ function publish(out: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const name of old) rmSync(join(out, name), { recursive: true, force: true });
 }
 
-function indexPage(script: string, style: string): string {
+/** Returns the page. `preloaded` has the files that preload.ts loads, by the name of their `meta` element. */
+function indexPage(script: string, style: string, preloaded: Readonly<Record<string, readonly string[]>>): string {
+  const metas = Object.entries(preloaded).map(([name, files]) => `<meta name="${name}" content="${files.join(" ")}">`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -99,6 +118,7 @@ function indexPage(script: string, style: string): string {
 <title>Berth</title>
 <link rel="icon" href="/console/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/console/${style}">
+${metas.join("\n")}
 <script type="module" src="/console/${script}"></script>
 </head>
 <body><div id="app"></div></body>

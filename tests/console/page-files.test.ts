@@ -14,9 +14,10 @@ const f = useConsoleSite(async (site) => {
   tenant = await openTenant(site);
 });
 
-/** The names of the loaded scripts, without the hash of their content. */
+/** The names of the loaded scripts, without the hash of their content. A script that was only fetched is not loaded. */
 const loaded = (ui: ConsolePage) =>
-  ui.page.evaluate<string[]>(`performance.getEntriesByType("resource").map(({ name }) => name)
+  ui.page.evaluate<string[]>(`performance.getEntriesByType("resource")
+    .filter(({ initiatorType }) => initiatorType !== "fetch").map(({ name }) => name)
     .filter((name) => name.endsWith(".js")).map((name) => name.match(/([^/]+)-[^-]+$/)[1]).sort()`);
 
 test("an idle browser loads the pages of the user, but not the terminal and the charts", async () => {
@@ -36,6 +37,23 @@ test("the loaded pages open without a further request for scripts", async () => 
     await own.show(path);
     await own.page.getByRole("heading", { name: title, level: 1 }).waitFor();
   }
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("an idle browser does not import a file that it cannot load, and the page of the file opens later", async () => {
+  const own = await f.site().open({ key: null });
+  const failed = new Set<string>();
+  await own.page.route(/\/more-pages-[^/]*\.js$/, async (route) => {
+    await route.abort();
+    failed.add(route.request().resourceType());
+  });
+  await signInWithKey(own, ROOT_KEY);
+  await expect.poll(() => failed.size).toBeGreaterThan(0);
+  await own.settled();
+  expect([...failed]).toEqual(["fetch"]);
+  await own.page.unrouteAll();
+  await own.show("/settings");
+  await own.page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
   await own.page.context().close();
 }, LIMIT_MS);
 
