@@ -64,7 +64,7 @@ describe("signing in", () => {
   });
 
   describe("with a key", () => {
-    /** Creates a key and a user, and sets the user's password, in a session that the key opened. */
+    /** Creates a key and a user, and sets the password of another user, in a session that `api_key` opened. */
     async function madeWith(api_key: string) {
       const cookie = await cookieOf({ api_key });
       const send = (method: string, path: string, body: object) =>
@@ -84,7 +84,7 @@ describe("signing in", () => {
       expect(await madeWith(ROOT_KEY)).toEqual({ expires_at: null, user: 201, password: 200 });
     });
 
-    test("that expires opens a session that may create only keys, which expire with the first key", async () => {
+    test("that expires opens a session that cannot create users or passwords, and whose keys expire at the same time", async () => {
       const expires_at = new Date(Date.now() + 3_600_000).toISOString();
       const { secret } = await t.mintKey("full", { expires_at });
       expect(await madeWith(secret)).toEqual({ expires_at, user: 403, password: 403 });
@@ -288,16 +288,16 @@ describe("the check of an open serial console's session", () => {
   }
 
   const ends: Readonly<Record<string, (of: Awaited<ReturnType<typeof opened>>) => Promise<unknown>>> = {
-    "the logout of a session that a password opened": ({ byPassword }) =>
+    "the sign-out of a session that a password opened": ({ byPassword }) =>
       withCookie("DELETE", "/v1/console/session", byPassword),
-    "the logout of a session that a key opened": ({ byKey }) => withCookie("DELETE", "/v1/console/session", byKey),
+    "the sign-out of a session that a key opened": ({ byKey }) => withCookie("DELETE", "/v1/console/session", byKey),
     "the delete of the key": ({ key }) => t.call("DELETE", `/v1/auth/api-keys/${key.id}`),
     "the delete of the user": ({ user }) => t.call("DELETE", `/v1/system/users/${user.id}`),
   };
 
   test.each([
-    ["the logout of a session that a password opened", "password"],
-    ["the logout of a session that a key opened", "key"],
+    ["the sign-out of a session that a password opened", "password"],
+    ["the sign-out of a session that a key opened", "key"],
     ["the delete of the key", "key"],
     ["the delete of the user", "password"],
   ])("fails after %s", async (end, ended) => {
