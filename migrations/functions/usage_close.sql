@@ -1,6 +1,6 @@
--- Closes each day that ended more than `late_s` seconds ago, oldest first and at most 31 days per call, and deletes
--- rows that only closed days needed. Returns the number of closed days. Only one call at a time does the work. Only
--- servers of earlier versions call this function; newer servers call usage_close_slice.
+-- Closes each day that ended more than `late_s` seconds ago, oldest first and at most 31 days per call. Deletes the
+-- rows that are needed only until their day is closed. Returns the number of closed days. Only one call at a time does
+-- the work. Only servers of earlier versions call this function; newer servers call usage_close_slice.
 create or replace function usage_close(late_s double precision, keep_days int) returns int language plpgsql volatile as $$
 declare
   whole_day constant int := 2147483647;

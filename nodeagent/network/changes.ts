@@ -54,8 +54,8 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
   return [
     // Additions come first and removals last. So a packet that the old and the new state allow always has a route.
     ...addresses.added.filter(({ is_leased }) => is_leased !== true).map(({ device, address }) =>
-      // Only an address without `nodad` is announced (see external-device.ts). The kernel does not check any address
-      // for duplicates, because the router's namespace disables this check.
+      // The addresses of the external device have no `nodad`, because the kernel announces only addresses without it
+      // (external-device.ts). No address is checked for duplicates: the router's namespace disables this check.
       `addr replace ${address}/${prefixOf(family, device)} dev ${device}` +
       (family === 6 && device !== EXTERNAL_DEVICE ? " nodad" : "")
     ),

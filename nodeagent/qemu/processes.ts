@@ -61,7 +61,7 @@ export async function hasOpen(vm: { readonly id: string; readonly uid: number },
 async function isOf(pid: number, { id, uid }: { readonly id: string; readonly uid: number }): Promise<boolean> {
   try {
     const words = (await readFile(join(PROC, String(pid), "cmdline"), "utf8")).split("\0");
-    // The command line of systemd-run contains QEMU's command line; systemd-run ends once the unit runs.
+    // Skips systemd-run: its command line contains QEMU's command line, but systemd-run ends once the unit runs.
     if (words[words.indexOf("-uuid") + 1] !== id || words[0]?.endsWith("systemd-run")) return false;
     const status = await readFile(join(PROC, String(pid), "status"), "utf8");
     if (/^State:\s*Z/m.test(status)) return false;

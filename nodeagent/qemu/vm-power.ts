@@ -211,7 +211,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   /** Recovers one VM. Returns the work that takes long, for the caller to run, or undefined. */
   async function recoverOne(vm: VmRecord): Promise<(() => Promise<void>) | undefined> {
     const has_process = (await processesOf(vm)).length > 0;
-    // The control plane decides on which node a moving VM runs. This QEMU may hold the only copy of its memory.
+    // The control plane decides on which node a moving VM runs. This QEMU may hold the only copy of the VM's memory.
     if (vm.move) return void (has_process && await serialized(vm.id, () => attach(vm)).catch(() => {}));
     switch (vm.power) {
       case "off":

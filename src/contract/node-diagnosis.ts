@@ -30,8 +30,8 @@ export const CnDiagnosis = z.object({
 export type CnDiagnosis = z.infer<typeof CnDiagnosis>;
 
 /**
- * The diagnosis of the machine of a boot record: whether the machine can enrol. A machine without a node is not usable
- * before it has been set up. If the record is bound to a node, the findings are from the node's diagnosis.
+ * The diagnosis of the machine of a boot record: whether the machine can enrol. A machine without a node is usable only
+ * after its setup. If the record is bound to a node, the findings are from the node's diagnosis.
  */
 export const BootDiagnosis = z.object({
   mac: z.string(),

@@ -109,7 +109,7 @@ export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** The usage, and the limits in force. They are the limits of the quota or, without a quota, the cluster's defaults. */
+/** The usage, and the limits in force: the limits of the quota or, without a quota, the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
     .describe("Null: unlimited"),

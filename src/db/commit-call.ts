@@ -171,9 +171,9 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
 }
 
 /**
- * Adds a child row to an entry of `lists`: the first entry that fits, from the index `at` on, or else a new entry at
- * the end. In this way, the children of a choice are written in their order, and units with the same children share the
- * statements. Returns the index of the entry.
+ * Adds a child row to the first entry of `lists` that fits, from the index `at` on. If no entry fits, adds a new entry
+ * at the end. In this way, the children of a choice are written in their order, and units with the same children share
+ * the statements. Returns the index of the entry.
  */
 function addChild(
   lists: ChildWrites[],

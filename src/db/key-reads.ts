@@ -32,9 +32,9 @@ const CONNECTIONS_MAX = 2;
 /** The number of running statements from which a connection counts as crowded. */
 const CROWD = 128;
 /**
- * Makes PostgreSQL use one plan for all values of a parameter, because every statement finds its rows by a key. With
- * sequential scans, PostgreSQL would read a whole table that had few rows when it was last analyzed. With bitmap scans,
- * arrays of a few keys would cost more than with index scans.
+ * Makes PostgreSQL use one plan for all values of a parameter, because every statement finds its rows by a key.
+ * Sequential scans are off: PostgreSQL would choose them for a table that had few rows when it was last analyzed, even
+ * if the table has many rows now. Bitmap scans are off: for a few keys, they cost more than index scans.
  */
 const PLANS =
   "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";

@@ -31,7 +31,7 @@ export function createLookup<Row>(query: (keys: readonly string[]) => Promise<Re
     const all = [...waiting];
     const batch = new Map(all.slice(0, KEYS_MAX));
     waiting = new Map(all.slice(KEYS_MAX));
-    // Callers that did not fit into the query do not wait longer than callers that arrive now.
+    // The callers that did not fit into the query wait at most WAIT_MAX_MS, like callers that arrive now.
     if (waiting.size > 0) patience = setTimeout(lookUpSoon, WAIT_MAX_MS);
     running += 1;
     try {

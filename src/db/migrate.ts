@@ -1,6 +1,7 @@
 // Updates a database to the schema of this build. An advisory lock lets one process at a time migrate. Each numbered
 // migration runs once, in its own transaction. So the statements of a file that ran must not be edited, and no file may
-// be inserted before it. Then the changed functions are applied in one transaction (migrate-functions.ts).
+// be inserted before it. After the migrations, the changed functions are applied in one transaction
+// (migrate-functions.ts).
 import { applyFunctions, changedFunctions, readFunctionRecord } from "./migrate-functions.ts";
 import { type Migration, readFunctions, readMigrations } from "./migration-files.ts";
 import { type Connection, openClient, sqlState } from "./pool.ts";

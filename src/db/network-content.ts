@@ -37,7 +37,7 @@ const vpcsOfNodes = (among: string) => `
    where r.server_uuid = any($1::uuid[]) ${among.replace("<T>", "r")}
      and not exists (select from vpc_node n where n.vpc_id = r.vpc_id and n.server_uuid = r.server_uuid)`;
 
-/** Lists the VPCs of nodes. With `vpc_ids`, leaves out all other VPCs. */
+/** Lists the VPCs of nodes. With `vpc_ids`, lists only these VPCs. */
 export async function listVpcsOfNodes(
   db: Db,
   server_uuids: readonly string[],

@@ -49,8 +49,8 @@ export type Rows<R> = { readonly rows: R[]; readonly rowCount: number };
 export type DbClient = {
   /**
    * Runs one statement. With a name, each connection parses the statement once; a name must always be used with the
-   * same text. Do not pass a name inside a transaction. If a migration made the plan invalid, the first failure aborts
-   * the transaction, and the repetition fails, too.
+   * same text. If a migration made the plan invalid, the statement fails once and is repeated. Do not pass a name
+   * inside a transaction: the failure aborts the transaction, so the repetition fails, too.
    */
   query<R = Row>(sql: string, params?: readonly unknown[], name?: string): Promise<Rows<R>>;
 };

@@ -16,7 +16,8 @@ const LIST = `${OFF} order by address limit $2`;
 
 // One address per statement, so that two processes cannot deadlock. The networks of pools do not overlap, so at most
 // one pool contains the address. A process of an earlier release could delete the external subnet of the address. If
-// the subnet was created again, its new pool has the address already, or has allocated it.
+// the subnet was created again, the address is already free in its new pool, or allocated from it. Then the statement
+// does not release the address.
 const RELEASE = `
   with off as (${OFF} and address = $2), gone as (
     delete from resting_address r using off where r.address = off.address returning r.address

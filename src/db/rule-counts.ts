@@ -3,8 +3,8 @@ import type { Db } from "./pool.ts";
 import type { RuleCount } from "../contract/network-document.ts";
 
 /**
- * Stores the counters that a node reports. Ignores deleted rules, rules of a VPC that the node does not need
- * (vpc_node), and NAT gateways that the node does not run.
+ * Stores the counters that a node reports. Stores only counters of existing rules of VPCs that the node needs
+ * (vpc_node), and of NAT gateways that the node runs.
  */
 export async function storeRuleCounts(db: Db, server_uuid: string, counts: readonly RuleCount[]): Promise<void> {
   await db.query(

@@ -20,7 +20,7 @@ const best = (name: string) => `order by rank, length(${name}), ${name} limit $4
 
 /**
  * SQL condition that is true if the search wants this kind. It uses no column, so PostgreSQL does not read the tables
- * of a kind that is not wanted.
+ * of the other kinds.
  */
 const wanted = (kind: SearchHit["kind"]) => `coalesce($10::text, '${kind}') = '${kind}'`;
 

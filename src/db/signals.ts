@@ -16,8 +16,8 @@ export type Signals = {
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**
-   * Stores a status report. If the stored report and a new report carry a time, the server keeps the report with the
-   * later time. But a stored report from before the node's latest approval is always replaced.
+   * Stores a status report. Ignores it if the stored report arrived after the node's latest approval and has the same
+   * time or a later one.
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;

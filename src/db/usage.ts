@@ -1,5 +1,5 @@
-// Closes the usage of days that have ended (docs/tenancy.md, "Usage by day"), and deletes rows that only closed days
-// needed.
+// Closes the usage of days that have ended (docs/tenancy.md, "Usage by day"). Deletes the rows that are needed only
+// until their day is closed.
 import { USAGE_CLOSE_LATE_S, USAGE_CLOSE_ROWS, USAGE_KEPT_DAYS, USAGE_SLICES_PER_PASS } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 import { type Sweep, sweepRows } from "./sweep.ts";
