@@ -2615,8 +2615,8 @@ begin
   if block is null then
     return;
   end if;
-  -- The gaps between taken addresses, ends included. The query does not visit every address, because a block may be too
-  -- large for that.
+  -- Finds the gaps between taken addresses from `low` to `high`, both included. The query does not visit every address,
+  -- because a block may be too large for that.
   insert into pool_range (pool_id, low, high)
     select 'admin-network', before + 1, n - 1
       from jsonb_array_elements(jsonb_build_array(args) || coalesce(args->'more', '[]')) network, lateral (

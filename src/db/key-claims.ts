@@ -31,7 +31,7 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
     if (waiting.length > 0) claimSoon();
   }
 
-  /** Takes the next claims. A statement cannot write a row twice, so a second claim of a key stays for the next one. */
+  /** Takes the next claims. A second claim of a key must wait, because a statement cannot write a row twice. */
   function takeBatch(): Waiting[] {
     const batch = new Map<string, Waiting>();
     const later: Waiting[] = [];

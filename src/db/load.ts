@@ -18,10 +18,10 @@ import type { DbClient } from "./pool.ts";
 import { sweepRows } from "./sweep.ts";
 
 /**
- * Runs one pass: summarizes the load and deletes old rows. Skips the summary if a process has summarized the load
- * within half of the interval. A pass does a limited amount of work, which is larger for a longer interval. The next
- * passes do the rest. If a step fails, the other steps still run, and the first error is thrown at the end. Once
- * `stopped` returns true, no further step begins.
+ * Runs one pass: summarizes the load and deletes old rows. Skips the summary if the last one is younger than half of
+ * the interval. A pass does a limited amount of work, which is larger for a longer interval. The next passes do the
+ * rest. If a step fails, the other steps still run, and the first error is thrown at the end. Once `stopped` returns
+ * true, no further step begins.
  */
 export async function materializeLoad(
   db: DbClient,

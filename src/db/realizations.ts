@@ -92,7 +92,7 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 
 /**
  * Folds the old changes of each VPC: replaces their rows by one row of vpc_generation, which counts them. Before that,
- * deletes the rows of each deleted VPC whose changes are all folded and whose documents no node can still store.
+ * deletes the rows of each deleted VPC whose changes are all folded, if no node can still store the VPC's documents.
  */
 export async function foldChanges(db: Db): Promise<void> {
   await db.query(
