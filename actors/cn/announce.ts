@@ -12,7 +12,7 @@ import type { Condition, Out, Part } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { proven } from "./claims.ts";
 import { revert } from "./setup.ts";
-import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
+import { BLANK, type CnState, knownPorts, NO_CODE, type On, resource } from "./state.ts";
 
 const NO_WINDOW = fault(
   "forbidden",
@@ -156,9 +156,4 @@ function seenNow({ server_uuid }: CnState, now: Date) {
 
 function announced(s: CnState) {
   return audit("cn_announce", resource(s), { server_uuid: s.server_uuid, hostname: s.hostname });
-}
-
-/** A port that a booter announced remains known, even if the agent does not report the port. */
-function knownPorts({ announced_macs, macs }: CnState): readonly string[] {
-  return [...announced_macs, ...macs];
 }

@@ -13,7 +13,7 @@ import { addMs } from "../../src/lib/text/instant.ts";
 import { audit, go, refuse, reply } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
-import { type CnState, type On, resource } from "./state.ts";
+import { type CnState, knownPorts, type On, resource } from "./state.ts";
 
 /** 409: the message belongs to a run that is over. */
 export const STALE = conflict("the report belongs to another setup run (stale epoch)");
@@ -26,8 +26,7 @@ export function setupDelivered(s: On<"setting_up">, m: Msg<"setup_delivered">): 
   if (before?.token_sha256 === token_sha256) return { out: "ignore" };
   if (!s.bundle_taken) return refuse(conflict("the setup bundle of this run was never fetched"));
   if (s.pending_credential === null || before?.handed_over === true) return refuse(RUNNING);
-  const known = [...s.announced_macs, ...s.macs];
-  if (known.length > 0 && !known.includes(mac)) return refuse(conflict(`${mac} is not a port of the node`));
+  if (!knownPorts(s).includes(mac)) return refuse(conflict(`${mac} is not a port of the node`));
   return go({ ...s, setup_delivery: { epoch, token_sha256, mac, address, handed_over: false, completed: false } });
 }
 

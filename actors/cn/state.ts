@@ -168,3 +168,11 @@ export const BLANK = {
  * record and the record is pending.
  */
 export const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;
+
+/**
+ * Returns the MAC addresses of the known network ports. A port that a booter announced remains known, even if the agent
+ * does not report the port.
+ */
+export function knownPorts({ announced_macs, macs }: CnState): readonly string[] {
+  return [...announced_macs, ...macs];
+}

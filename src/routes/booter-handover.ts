@@ -23,8 +23,9 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     summary: "Announce the setup script that a booter is about to send",
     description:
       "Another booter then accepts the calls of this script. After the first report of the run, or after another " +
-      "booter got the bundle, the server refuses the request: two scripts must not run at the same time. The server stores the SHA-256 of the " +
-      "script's token, not the token.",
+      "booter got the bundle, the server refuses the request: two scripts must not run at the same time. The server " +
+      "also refuses a `mac` that is not a known port of the node. The server stores the SHA-256 of the script's token, " +
+      "not the token.",
     ...rights(deps, "BooterHandover"),
     ...REPEATABLE,
     request: { params: CnParam, body: jsonBody(DeliveredScript.extend({ mac: Mac })) },

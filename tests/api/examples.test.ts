@@ -179,18 +179,18 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/cns/{server_uuid}/approve-setup": async () => ({
     objects: { server_uuid: await bareMachine(t, "awaiting_setup") },
   }),
-  "PUT /v2/booter/cns/{server_uuid}/setup-script": settingUp,
+  "PUT /v2/booter/cns/{server_uuid}/setup-script": () => settingUp(scriptExample().mac),
   "POST /v2/booter/cns/{server_uuid}/setup-script/bundle": async () => {
-    const stage = await settingUp();
+    const stage = await settingUp(scriptExample().mac);
     const { token } = exampleOf("POST /v2/booter/cns/{server_uuid}/setup-script/bundle") as { readonly token: string };
     const token_sha256 = createHash("sha256").update(token).digest("hex");
-    const script = { ...exampleOf("PUT /v2/booter/cns/{server_uuid}/setup-script"), ...stage.fields, token_sha256 };
+    const script = { ...scriptExample(), ...stage.fields, token_sha256 };
     okOf(await t.call("PUT", `/v2/booter/cns/${stage.objects?.server_uuid}/setup-script`, { body: script }));
     return stage;
   },
-  "POST /v2/booter/cns/{server_uuid}/setup-progress": settingUp,
-  "POST /v2/booter/cns/{server_uuid}/setup-complete": settingUp,
-  "POST /v2/booter/cns/{server_uuid}/setup-failed": settingUp,
+  "POST /v2/booter/cns/{server_uuid}/setup-progress": () => settingUp(),
+  "POST /v2/booter/cns/{server_uuid}/setup-complete": () => settingUp(),
+  "POST /v2/booter/cns/{server_uuid}/setup-failed": () => settingUp(),
   "POST /v1/auth/login": () => ({ key: null }),
   "POST /v1/console/session": () => ({ key: null }),
   "POST /v1/auth/refresh": async () => ({ key: null, fields: { refresh_token: (await login()).refresh_token } }),
@@ -281,9 +281,13 @@ async function attachable(): Promise<Stage> {
   return { objects: { floating_ip_id: id }, fields: { nic_id: ids.nic } };
 }
 
-/** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */
-async function settingUp(): Promise<Stage> {
-  const server_uuid = await bareMachine(t, "setting_up");
+function scriptExample() {
+  return exampleOf("PUT /v2/booter/cns/{server_uuid}/setup-script") as { readonly mac: string };
+}
+
+/** Starts the setup of a node with this port. Returns the node for the path, and the epoch of the setup. */
+async function settingUp(mac?: string): Promise<Stage> {
+  const server_uuid = await bareMachine(t, "setting_up", mac);
   const { epoch } = await make(`/v2/booter/cns/${server_uuid}/bundle`, {});
   return { objects: { server_uuid }, fields: { epoch } };
 }

@@ -608,9 +608,10 @@ async function mac(objects: Objects): Promise<string> {
 async function scriptToken(objects: Objects): Promise<string> {
   const token_sha256 = randomBytes(32).toString("hex");
   if (objects === "existing") {
-    const path = `/v2/booter/cns/${await bareMachine(t, "setting_up")}`;
+    const mac = "02:be:57:00:00:01";
+    const path = `/v2/booter/cns/${await bareMachine(t, "setting_up", mac)}`;
     const { epoch } = okOf(await t.call("POST", `${path}/bundle`));
-    const body = { epoch, token_sha256, mac: "02:be:57:00:00:01", address: "10.20.0.10" };
+    const body = { epoch, token_sha256, mac, address: "10.20.0.10" };
     okOf(await t.call("PUT", `${path}/setup-script`, { body }));
   }
   return token_sha256;

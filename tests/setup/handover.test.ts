@@ -11,6 +11,7 @@ import {
   awaitingSetup,
   HISTORY,
   newMac,
+  newMachine,
   onNode,
   putPolicy,
   report,
@@ -103,12 +104,14 @@ test("a script is refused with another epoch, with another machine's port, and b
   const bare = await awaitingSetup(t);
   okOf(await approveSetup(t, bare));
   const epoch = Number((await rowOf(t, bare))?.setup_epoch);
+  const unknown = await settingUp(t, await awaitingSetup(t, newMachine(0)));
   const token = newToken();
   await refused(409, [
     () => deliver(run, { epoch: run.epoch - 1, token }),
     () => deliver(run, { epoch: run.epoch + 1, token }),
     () => deliver(run, { epoch: run.epoch, token, mac: newMac() }),
     () => deliver(bare, { epoch, token }),
+    () => deliver(unknown, { epoch: unknown.epoch, token, mac: newMac() }),
   ]);
   expect((await deliver(run, { epoch: run.epoch - 1, token })).body.message).toBe(STALE);
 });
