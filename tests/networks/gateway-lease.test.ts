@@ -22,7 +22,12 @@ const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "arping"
 const FLOATING = { ipv4: "203.0.113.7", ipv6: "2001:db8::7" } as const;
 const INTERNET_PORT = 8_000;
 const FLOATING_PORT = 7_000;
-const LEASE_S = 4;
+/** A lease that does not end while a test runs. */
+const LONG_S = 600;
+/** A lease that ends before the gateway is checked again. */
+const SHORT_S = 1;
+/** A lease that a busy machine can renew before its end. */
+const RENEWED_S = 8;
 const ADDRESSES = [NAT.ipv4, NAT.ipv6];
 
 const VPC: TestVpc = {
@@ -95,10 +100,11 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
   });
 
   test("a gateway stops at the end of its lease although no agent runs, and floating IPs stay", async () => {
-    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, LEASE_S);
+    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, LONG_S);
     expect(await asksAll("a1")).toEqual(worksWith);
     expect(await resolved()).toEqual(ADDRESSES);
     expect(await datagrams()).toBe(10);
+    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, SHORT_S);
     await expect.poll(() => held("n3"), { timeout: 10_000 }).toEqual([]);
     expect(await asksAll("a1")).toEqual(["", ""]);
     expect(await resolved()).toEqual([]);
@@ -107,11 +113,11 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
   });
 
   test("the next node runs the gateway, and packets of the first node do not disturb it", async () => {
-    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, 1);
+    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, SHORT_S);
     await expect.poll(() => held("n3"), { timeout: 10_000 }).toEqual([]);
     const next = { ...VPC, edge: "n1" as const };
     await drivers.n1.apply(documentOf(next, "n1"));
-    await drivers.n1.holdGateways(VPC.vni, ADDRESSES, 600);
+    await drivers.n1.holdGateways(VPC.vni, ADDRESSES, LONG_S);
     // Node n3 is cut off and still has its old document. The NIC on n3 uses the gateways of n3.
     await site.run(["ip", "-n", "n3-4096", "neigh", "flush", "dev", "xt"]);
     expect(await asksFloating()).toBe(`I am a3 ${EXTERNAL_GATEWAY.ipv4}`);
@@ -121,12 +127,12 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
   });
 
   test("a restarted agent leaves the lease as it is, and a renewal extends the lease", async () => {
-    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, LEASE_S);
+    await drivers.n3.holdGateways(VPC.vni, ADDRESSES, RENEWED_S);
     const restarted = site.driver("n3", null);
     expect(await restarted.apply(documentOf(VPC, "n3"))).toMatchObject({ changes: 0 });
-    expect(await asksAll("a1")).toEqual(worksWith);
-    await restarted.holdGateways(VPC.vni, ADDRESSES, 600);
-    await new Promise((wake) => setTimeout(wake, (LEASE_S + 1) * 1_000));
+    expect(await held("n3")).toEqual(ADDRESSES);
+    await restarted.holdGateways(VPC.vni, ADDRESSES, LONG_S);
+    await new Promise((wake) => setTimeout(wake, (RENEWED_S + 1) * 1_000));
     expect(await asksAll("a1")).toEqual(worksWith);
   });
 
@@ -150,11 +156,12 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     await drivers.n2.apply(document);
     await site.plug("n2", document, ALONE.machines[0]!);
     await drivers.n2.apply(document);
-    await drivers.n2.holdGateways(ALONE.vni, ADDRESSES, 2);
+    await drivers.n2.holdGateways(ALONE.vni, ADDRESSES, LONG_S);
     expect(await asksAll("b1")).toEqual(worksWith);
+    await drivers.n2.holdGateways(ALONE.vni, ADDRESSES, SHORT_S);
     await expect.poll(() => held("n2", ALONE.vni), { timeout: 10_000 }).toEqual([]);
     await drivers.n2.apply(document);
-    await drivers.n2.holdGateways(ALONE.vni, ADDRESSES, 600);
+    await drivers.n2.holdGateways(ALONE.vni, ADDRESSES, LONG_S);
     expect(await asksAll("b1")).toEqual(worksWith);
   });
 });
