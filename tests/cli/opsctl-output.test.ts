@@ -35,6 +35,23 @@ test("`config list` prints no column for restart_required, which is false for ev
   expect(ran.out()).toBe("KEY  VALUE  DEFAULT  ENV_OVERRIDE\na    1      2        BERTH_A\n");
 });
 
+test("`config list -o wide` and --columns print the descriptions of the settings", async () => {
+  const setting = {
+    key: "a",
+    value: 1,
+    default: 2,
+    env_override: null,
+    restart_required: false,
+    description: "Seconds",
+  };
+  const wide = await opsctl(["config", "list", "-o", "wide"], answering([setting]));
+  expect(wide.out()).toBe(
+    "KEY  VALUE  DEFAULT  ENV_OVERRIDE  DESCRIPTION\na    1      2        -             Seconds\n",
+  );
+  const chosen = await opsctl(["config", "list", "--columns", "key,description"], answering([setting]));
+  expect(chosen.out()).toBe("KEY  DESCRIPTION\na    Seconds\n");
+});
+
 test("`config set` and `config unset` print a note only if a variable overrides the setting", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));

@@ -1,7 +1,7 @@
 import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
-import { type Column, fitted, textWidth } from "../../internal/table.ts";
+import { type Column, fitted, textWidth, WIDE_COLUMN } from "../../internal/table.ts";
 import { SETTINGS_PATH, valueText } from "./setting.ts";
 
 const COLUMNS: readonly Column<SettingView>[] = [
@@ -9,6 +9,7 @@ const COLUMNS: readonly Column<SettingView>[] = [
   ["VALUE", (setting) => shortText(setting.value)],
   ["DEFAULT", (setting) => shortText(setting.default)],
   ["ENV_OVERRIDE", (setting) => setting.env_override],
+  ["DESCRIPTION", (setting) => setting.description, WIDE_COLUMN],
 ];
 
 /** The widest value in the table, in terminal columns. Longer values end in "…". */
@@ -20,7 +21,7 @@ function shortText(value: unknown): string {
 }
 
 export function list(): AnyCommand {
-  return listCommand("list", "List the cluster settings")
+  return listCommand("list", "List the cluster settings; -o wide adds their descriptions")
     .action(withIo(async (io) => {
       const settings = await io.get<SettingView[]>(SETTINGS_PATH);
       io.table(settings, settings, COLUMNS, "(no settings)");
