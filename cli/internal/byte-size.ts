@@ -50,3 +50,9 @@ export function sizeText(bytes: number): string {
   const value = bytes / 1024 ** power;
   return `${Number.isInteger(value) ? value : value.toFixed(1)}${power === 0 ? "B" : UNITS[power - 1]}`;
 }
+
+/** Formats the size of one record: rounded for people as in lists, and exact: `1.5GiB (1610612736 bytes)`. */
+export function exactSizeText(bytes: number): string {
+  const text = sizeText(bytes);
+  return bytes < 1024 ? text : `${text} (${bytes} bytes)`;
+}

@@ -1,6 +1,6 @@
 // Sizes are parsed and printed, and a usage is printed as a percentage of its limit.
 import { expect, test } from "vitest";
-import { byteSizeText, parseByteSize } from "../../cli/internal/byte-size.ts";
+import { byteSizeText, exactSizeText, parseByteSize } from "../../cli/internal/byte-size.ts";
 import { quotaText } from "../../cli/internal/quota.ts";
 
 test.each([
@@ -33,6 +33,15 @@ test.each([
   expect(() => parseByteSize(text, "--memory")).toThrow(
     `--memory ${text} has no unit and would be ${text}B; did you mean ${meant}?`,
   );
+});
+
+test.each([
+  [0, "0B"],
+  [1023, "1023B"],
+  [1_610_612_736, "1.5GiB (1610612736 bytes)"],
+  [1_610_612_737, "1.5GiB (1610612737 bytes)"],
+])("the size of one record, %d bytes, is printed rounded and exact: %s", (bytes, text) => {
+  expect(exactSizeText(bytes)).toBe(text);
 });
 
 test.each([[0, "0"], [1000, "1000B"], [1024, "1KiB"], [1536, "1536B"], [1_048_577, "1048577B"], [

@@ -61,6 +61,13 @@ test("`config set` and `config unset` print a note only if a variable overrides 
   expect(stored.err()).toBe("");
 });
 
+test("`image show` prints the size as in lists, and the bytes", async () => {
+  const id = "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012";
+  const image = { id, name: "debian", os: "linux", version: "12", size_bytes: 1_610_612_736, sha256: "ab" };
+  const ran = await opsctl(["image", "show", id], answering(image));
+  expect(ran.out()).toMatch(/^size: +1\.5GiB \(1610612736 bytes\)$/m);
+});
+
 test("`api-key create` prints only the secret on stdout", async () => {
   const key = { id: KEY_ID, scope: "read_only", description: "d", secret: "opsk_x" };
   const ran = await opsctl(["api-key", "create", "--description", "d", "--scope", "read_only"], answering(key));

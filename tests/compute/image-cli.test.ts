@@ -284,7 +284,7 @@ test("tenantctl image list shows the images of the site, the tenant and the proj
         "scope:        project",
         "os:           linux",
         "version:      1",
-        "size:         7",
+        "size:         7B",
         `sha256:       ${inProject.sha256}`,
         "",
       ].join("\n"),

@@ -1,5 +1,6 @@
 // Defines how commands list, find and delete the control plane's images. The other image verbs read an image index.
 import type { Image } from "../../../src/contract/image.ts";
+import { exactSizeText } from "../../internal/byte-size.ts";
 import type { Io } from "../../internal/io.ts";
 import { findRecord, isUuid, named, titleOf } from "../../internal/record-name.ts";
 import { AGE_COLUMN, BYTES_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
@@ -56,7 +57,7 @@ export const IMAGE: Kind<Image> = {
     ["brand", image.compatibility?.brand],
     ["arch", image.compatibility?.arch],
     ["min_platform", image.compatibility?.min_platform],
-    ["size_bytes", image.size_bytes],
+    ["size", exactSizeText(image.size_bytes)],
     ["sha256", image.sha256],
     ["created_at", image.created_at],
   ],

@@ -1,6 +1,7 @@
 // Lists and finds the control plane's images; shared by the image verbs. See docs/instances.md, "Images".
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
+import { exactSizeText } from "../../internal/byte-size.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";
 import { isUuid } from "../../internal/record-name.ts";
@@ -55,7 +56,7 @@ export function imageText(image: Image): string {
     ["scope", image.scope.kind],
     ["os", image.os],
     ["version", image.version],
-    ["size", image.size],
+    ["size", exactSizeText(image.size_bytes)],
     ["sha256", image.sha256],
   ]);
 }
