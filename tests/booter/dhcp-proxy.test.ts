@@ -75,6 +75,6 @@ test("a request to the other server, a DISCOVER at port 4011, and a request of a
   expect(ask(request("ipxe"), "proxy", "decommissioned")).toEqual({ kind: "silent", reason: "decommissioned" });
 });
 
-test("a client that does not netboot gets no address, even with answer_only_pxe = false", () => {
+test("a client that does not netboot gets no reply, even with answer_only_pxe = false", () => {
   expect(ask({ options: [DISCOVER_TYPE] }, "dhcp")).toEqual({ kind: "silent", reason: "no_proxy" });
 });

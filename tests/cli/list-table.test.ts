@@ -56,7 +56,7 @@ test("a very long name is truncated before a column is left out, but a name of u
   expect(named("n".repeat(38), 50).text).toContain(`${"n".repeat(38)}  tenant\n`);
 });
 
-test("a narrower terminal omits the last columns first, but not a column that is marked as always shown", () => {
+test("a narrower terminal omits the last columns first, and omits a column with `stays` after the others, but never the first column", () => {
   expect(table(24)).toEqual({
     hidden: ["VERSION"],
     text: ["NAME  ROLE    READY", "cn-1  tenant  yes", "cn-2  edge    no (an op…"].join("\n"),

@@ -26,16 +26,19 @@ function opsctl(argv: readonly string[], { stdout = "pipe", env = {} }: {
   return { child, ended: once(child, "close"), err: () => err };
 }
 
-test.skipIf(!existsSync(FULL_DISK))("the front page on a full disk ends with one line and exit code 1", async () => {
-  for (const argv of [["--version"], ["--help"]]) {
-    const { child, ended, err } = opsctl(argv, { stdout: openSync(FULL_DISK, "w") });
-    await ended;
-    expect([child.exitCode, err()]).toEqual([
-      EXIT.failure,
-      expect.stringMatching(/^error: .*(no space).*\n$/i),
-    ]);
-  }
-});
+test.skipIf(!existsSync(FULL_DISK))(
+  "on a full disk, --version and --help print one error line and exit with 1",
+  async () => {
+    for (const argv of [["--version"], ["--help"]]) {
+      const { child, ended, err } = opsctl(argv, { stdout: openSync(FULL_DISK, "w") });
+      await ended;
+      expect([child.exitCode, err()]).toEqual([
+        EXIT.failure,
+        expect.stringMatching(/^error: .*(no space).*\n$/i),
+      ]);
+    }
+  },
+);
 
 test("a command with --watch ends with exit code 0 when the reader of its output has ended", async () => {
   let reads = 0;

@@ -101,7 +101,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("cannot grow above the quota or the room of its node", async () => {
+  test("cannot grow above the quota or the free space of its node", async () => {
     const before = await a.dump();
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);

@@ -25,7 +25,7 @@ test("on a terminal the list of deliveries shows a prefix of each id, and `redel
   }
 });
 
-test("`test` exits with 1 and the answer of a receiver that refuses the test event", async () => {
+test("`test` prints the answer of a receiver that refuses the test event, and exits with 1", async () => {
   const path = `POST /v1/webhooks/${WEBHOOK_ID}/test`;
   const dead = {
     ...DELIVERY,
