@@ -3761,7 +3761,7 @@ begin
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
     -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
     -- the instance of each incomplete disk separately. An instance that is being evacuated is on its new node already,
-    -- but its applied_bytes are from the dead node.
+    -- but its applied_bytes are from the dead node. So the second part adds these bytes, too.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

@@ -41,7 +41,7 @@ export async function openJournal(state_dir: string, log: (line: string) => void
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       if (!is_full) {
-        log(`${path} could not be written, because the disk is full; only removals start until it has room`);
+        log(`${path} could not be written, because the disk is full; only removals start until the disk has room`);
       }
       is_full = true;
       return;

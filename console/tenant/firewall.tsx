@@ -101,7 +101,7 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
         answer={packet === null || typeof packet === "string"
           ? packet
           : deciding === null
-          ? "No rule matches. Then outbound packets pass, and inbound packets only from the blocks of the VPC."
+          ? "No rule matches. Then outbound packets pass. Inbound packets pass only from the blocks of the VPC."
           : `${deciding.action === "allow" ? "Passes" : "Is dropped"}: the rule ${deciding.name} decides.`}
       />
     </Section>

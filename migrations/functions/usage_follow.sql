@@ -1,7 +1,8 @@
--- Ends the open span of the changed row and begins the next one, both at the same time. The vCPUs and the memory of an
--- instance count while it is running or stopping. A disk and a floating IP count as long as they exist. A span never
--- begins before the previous span of the resource ended, even if the clock is set back. Each table has a statement of
--- its own, because a conversion of the row to JSON would cost more than the insert of the span.
+-- Ends the open usage span of the changed row and begins its next span, both at the same time. During a span, the
+-- amounts of the row do not change. The vCPUs and the memory of an instance count while it is running or stopping. A
+-- disk and a floating IP count as long as they exist. A span never begins before the previous span of the resource
+-- ended, even if the clock is set back. Each table has a statement of its own, because a conversion of the row to JSON
+-- would cost more than the insert of the span.
 create or replace function usage_follow() returns trigger language plpgsql as $$
 declare
   pass_at  timestamptz := berth_now();

@@ -1,6 +1,6 @@
 -- Claims at most `rows_max` webhooks that are due, for `lease_s` seconds, and returns the first delivery of each.
 -- `busy` has the tenant of each webhook to which the caller is sending already. The caller gets at most `each_max`
--- webhooks of one tenant; the entries of `busy` count as such webhooks. A webhook with nothing to send becomes idle,
+-- webhooks of one tenant; each entry of `busy` counts as one of them. A webhook with nothing to send becomes idle,
 -- or waits for the end of its pause.
 -- The rows are locked before the deliveries are read, so a delivery that was added meanwhile is either seen here or
 -- sets due_at again.
