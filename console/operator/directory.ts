@@ -4,7 +4,6 @@ import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";
 import { useMemo } from "preact/hooks";
 import { get, getFirst, isCut, Refusal } from "../core/client.ts";
-import { nameQuery } from "../core/names.ts";
 import { isOperator, me } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
 import { place } from "../tenant/place.ts";
@@ -72,10 +71,7 @@ function userQuery(id: string): Query<User | null> {
   };
 }
 
-/**
- * The largest number of users, or of instances, whose names a page reads one by one. Further objects are shown by their
- * ids.
- */
+/** The largest number of users whose names a page reads one by one. Further users are shown by their ids. */
 const NAMES_MAX = 30;
 
 /**
@@ -114,7 +110,7 @@ export const hostnamesQuery: Query<Names> = {
 export const noHostnames: Query<Names> = { key: "no hostnames", kinds: [], read: () => Promise.resolve(NO_NAMES) };
 
 /** The names of the first instances of the site, or of the open project of a member; empty without a project. */
-function firstInstancesQuery(): Query<Names> {
+export function firstInstancesQuery(): Query<Names> {
   const project = isOperator() ? null : place.value;
   const path = isOperator() ? "/v1/system/instances" : "/v1/instances";
   return {
@@ -128,19 +124,4 @@ function firstInstancesQuery(): Query<Names> {
       return new Map(instances.map(({ id, name }) => [id, name]));
     },
   };
-}
-
-/**
- * Returns the names of the first instances, and the names of the instances `ids`. Reads at most NAMES_MAX names one by
- * one. A deleted instance has no name.
- */
-export function useInstanceNames(ids: ReadonlySet<string>): Names {
-  const { data: first } = useQuery(firstInstancesQuery());
-  const missing = first === undefined ? [] : [...ids].filter((id) => !first.has(id)).slice(0, NAMES_MAX);
-  const found = useQueries(missing.map((id) => nameQuery({ scope: "instance", id })));
-  return useMemo(
-    () =>
-      new Map([...first ?? [], ...missing.flatMap((id, at) => found[at] == null ? [] : [[id, found[at]] as const])]),
-    [first, missing.join(), found.join()],
-  );
 }

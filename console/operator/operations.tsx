@@ -1,11 +1,11 @@
 // Shows the operations, and one operation with its steps. A tenant sees only its own operations.
 import { OPERATION_STATES } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary } from "../../src/contract/operation.ts";
-import { useMemo } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { command, opsctl } from "../core/command.ts";
-import { kindText, mostSpecific, shortId } from "../core/names.ts";
+import { kindText, mostSpecific, nameQuery, type Ref, shortId } from "../core/names.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { isOperator, rootOnly } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
@@ -17,13 +17,19 @@ import { Later } from "../parts/later.tsx";
 import { Named, openPageOf } from "../parts/named.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { hostnamesQuery, type Names, NO_NAMES, noHostnames, useInstanceNames } from "./directory.ts";
+import { firstInstancesQuery, hostnamesQuery, type Names, NO_NAMES, noHostnames } from "./directory.ts";
 import { operationQuery } from "./operation-query.ts";
 
 /** The largest number of operations in the list. The page of an object may show older operations of that object. */
 const NEWEST = 200;
 
-const columnsWith = (names: Names): readonly Column<OperationSummary>[] => [
+/** A name is read this long after its row has appeared, in milliseconds. A fast scroll reads no names. */
+const REST_MS = 150;
+
+/** Takes a name that was read for one row. Null while the names of the first instances are not known. */
+type OnName = ((id: string, name: string) => void) | null;
+
+const columnsWith = (names: Names, onName: OnName): readonly Column<OperationSummary>[] => [
   {
     name: "kind",
     title: "Operation",
@@ -44,7 +50,7 @@ const columnsWith = (names: Names): readonly Column<OperationSummary>[] => [
     title: "About",
     isWideOnly: true,
     text: ({ references }) => references.map(({ scope, id }) => `${scope} ${id} ${names.get(id) ?? ""}`).join(" "),
-    cell: ({ references }) => <About of={references} names={names} />,
+    cell: ({ references }) => <About of={references} names={names} onName={onName} />,
   },
   {
     name: "created",
@@ -56,13 +62,31 @@ const columnsWith = (names: Names): readonly Column<OperationSummary>[] => [
   },
 ];
 
+type AboutProps = { readonly of: OperationSummary["references"]; readonly names: Names; readonly onName: OnName };
+
 /** The most specific object of an operation, as a link to its page. */
-function About({ of, names }: { readonly of: OperationSummary["references"]; readonly names: Names }) {
+function About({ of, names, onName }: AboutProps) {
   const object = mostSpecific(of);
   if (object === undefined) return null;
   const text = `${kindText(object.scope)} ${names.get(object.id) ?? shortId(object.id)}`;
   const to = openPageOf(object, of);
-  return to === null ? <>{text}</> : <Link to={to} tabIndex={-1}>{text}</Link>;
+  return (
+    <>
+      {to === null ? text : <Link to={to} tabIndex={-1}>{text}</Link>}
+      {object.scope === "instance" && !names.has(object.id) && onName !== null && (
+        <ReadName of={object} onName={onName} />
+      )}
+    </>
+  );
+}
+
+/** Reads the name of an object whose row is on screen. A deleted object has no name. Shows nothing itself. */
+function ReadName({ of, onName }: { readonly of: Ref; readonly onName: NonNullable<OnName> }) {
+  const { data: name } = useQuery({ ...nameQuery(of), rest_ms: REST_MS });
+  useEffect(() => {
+    if (name != null) onName(of.id, name);
+  }, [of.id, name]);
+  return null;
 }
 
 function operationsQuery(state: string): Query<OperationSummary[]> {
@@ -76,11 +100,15 @@ function operationsQuery(state: string): Query<OperationSummary[]> {
 export function Operations() {
   const program = isOperator() ? "opsctl" : "tenantctl";
   const state = urlQuery.value.get("state") ?? "";
-  const { data: operations = [] } = useQuery(operationsQuery(state));
   const { data: hostnames = NO_NAMES } = useQuery(isOperator() ? hostnamesQuery : noHostnames);
-  const objects = operations.flatMap(({ references }) => mostSpecific(references) ?? []);
-  const instances = useInstanceNames(new Set(objects.flatMap(({ scope, id }) => scope === "instance" ? id : [])));
-  const columns = useMemo(() => columnsWith(new Map([...hostnames, ...instances])), [hostnames, instances]);
+  const { data: instances } = useQuery(firstInstancesQuery());
+  // The names of other instances are read when their rows are on screen, because each name needs one request.
+  const [others, setOthers] = useState<Names>(NO_NAMES);
+  const onName = useCallback((id: string, name: string) => setOthers((known) => new Map([...known, [id, name]])), []);
+  const columns = useMemo(
+    () => columnsWith(new Map([...hostnames, ...others, ...instances ?? []]), instances === undefined ? null : onName),
+    [hostnames, instances, others],
+  );
   return (
     <ListPage<OperationSummary>
       title="Operations"

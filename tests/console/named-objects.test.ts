@@ -37,19 +37,21 @@ test("an audit event shows its object by the kind and the end of the id, and lin
   await page.getByRole("heading", { name: "acme", exact: true, level: 1 }).waitFor();
 }, LIMIT_MS);
 
+/** Returns an operation about an instance, as in the list of operations. */
+const operation = (id: string) => ({
+  id: randomUUID(),
+  kind: "instance-create",
+  state: "succeeded",
+  references: [{ scope: "tenant", id: tenant.tenant_id }, { scope: "instance", id }],
+  stuck_reason: null,
+  error: null,
+  time_created: "2026-11-21T00:00:00Z",
+  time_done: null,
+});
+
 test("in the list of operations, operators see names even of instances beyond the first page", async () => {
   const { page, show } = f.ui();
   const [first, other, deleted] = [randomUUID(), randomUUID(), randomUUID()] as const;
-  const operation = (id: string) => ({
-    id: randomUUID(),
-    kind: "instance-create",
-    state: "succeeded",
-    references: [{ scope: "tenant", id: tenant.tenant_id }, { scope: "instance", id }],
-    stuck_reason: null,
-    error: null,
-    time_created: "2026-11-21T00:00:00Z",
-    time_done: null,
-  });
   await page.route("**/v1/operations?*", (route) => route.fulfill({ json: [first, other, deleted].map(operation) }));
   const items = [{ id: first, name: "web1" }];
   await page.route("**/v1/system/instances?*", (route) => route.fulfill({ json: { items } }));
@@ -62,6 +64,36 @@ test("in the list of operations, operators see names even of instances beyond th
   }
   await page.unrouteAll();
 }, LIMIT_MS);
+
+test(
+  "the list of operations reads the names of the instances on screen, however many newer ones are deleted",
+  async () => {
+    // A page that is open already would show the operations of an earlier test at first.
+    const { page, show } = await f.site().open();
+    const deleted = Array.from({ length: 150 }, () => randomUUID());
+    const old = randomUUID();
+    const read = new Set<string>();
+    await page.route("**/v1/operations?*", (route) => route.fulfill({ json: [...deleted, old].map(operation) }));
+    await page.route("**/v1/system/instances?*", (route) => route.fulfill({ json: { items: [] } }));
+    await page.route("**/v1/instances/*", async (route) => {
+      const id = new URL(route.request().url()).pathname.split("/").at(-1)!;
+      read.add(id);
+      const json = id === old ? { id, name: "web9" } : { message: "not found", error_code: "not_found" };
+      await route.fulfill({ status: id === old ? 200 : 404, json });
+    });
+    await show("/operations");
+    await page.getByRole("link", { name: `instance …${deleted[0]!.slice(-8)}`, exact: true }).waitFor();
+    await page.keyboard.press("End");
+    const link = page.getByRole("link", { name: "instance web9", exact: true });
+    await link.waitFor();
+    expect(read.size, "one request for each row that was on screen, and none for the rows between").toBeLessThan(120);
+    await page.getByRole("searchbox", { name: "Filter operations" }).fill("web9");
+    await page.getByRole("link", { name: /^instance …/ }).first().waitFor({ state: "detached" });
+    expect(await link.count()).toBe(1);
+    await page.context().close();
+  },
+  LIMIT_MS,
+);
 
 test("without a NIC tag, the page of external networks names the first step", async () => {
   const { page, show } = f.ui();
