@@ -116,8 +116,8 @@ export const findCn = finder<CnListed>(async (db, server_uuids) => {
 
 /**
  * Finds the root password hash for the machine of a boot record. If the record is bound to a node, this is the node's
- * hash. If not, it is the hash of a node with this port that awaits setup or is in setup. Null if that node has no hash
- * or does not exist.
+ * hash. If not, it is the hash of a node with this port that awaits setup or is in setup. A node with a hash comes
+ * first, because a foreign machine can announce this port as its own. Null if no such node has a hash.
  */
 export async function findRootPasswordHash(
   db: Db,
@@ -129,7 +129,7 @@ export async function findRootPasswordHash(
       server_uuid === null,
       (q) => q.where(sql<boolean>`macs @> array[${mac}]`).where("state", "in", ["awaiting_setup", "setting_up"]),
     )
-    .orderBy("server_uuid").executeTakeFirst();
+    .orderBy(sql`root_password_hash is null`).orderBy("server_uuid").executeTakeFirst();
   return found?.root_password_hash ?? null;
 }
 

@@ -6,7 +6,19 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { sha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { expectInvariants } from "./invariants.ts";
-import { awaitingSetup, onNode, putPolicy, rowOf, settingUp, setUp, showNode } from "./machine.ts";
+import {
+  announce,
+  awaitingSetup,
+  newMachine,
+  onNode,
+  putPolicy,
+  rowOf,
+  seen,
+  settingUp,
+  setUp,
+  showNode,
+  sysinfoOf,
+} from "./machine.ts";
 
 let t: TestControlPlane;
 beforeAll(async () => {
@@ -71,6 +83,18 @@ describe("S-20: the root password", () => {
     }
     okOf(await set(node, {}));
     expect(await seen()).not.toHaveProperty("root_password_hash");
+  });
+
+  test("hash is in the answer to the booter, even if a foreign machine announced the port of the node as its own", async () => {
+    const node = await awaitingSetup(t);
+    const [mac = ""] = node.macs;
+    okOf(await set(node, { password_hash: KNOWN }));
+    for (const first of ["0", "f"]) {
+      const foreign = newMachine(1);
+      const server_uuid = `${first.repeat(8)}${foreign.server_uuid.slice(8)}`;
+      okOf(await announce(t, { ...foreign, server_uuid, sysinfo: sysinfoOf([...foreign.macs, mac]) }));
+    }
+    expect(okOf(await seen(t, mac))).toMatchObject({ mac, server_uuid: null, root_password_hash: KNOWN });
   });
 
   test("hash can be given as password_hash, and is stored verbatim", async () => {
