@@ -118,8 +118,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // Stores the empty mark, which no image has, so the next scan verifies the image again. The image's own mark does
-      // not depend on the key. With the image's own mark, the scan would not notice a new key.
+      // A scan skips an image whose mark has not changed. The mark does not depend on the key, so a scan would not
+      // notice a new key. An empty mark, which no image has, makes the next scan verify the image again.
       return refusal("", error);
     }
     try {

@@ -38,8 +38,8 @@ export type Draft = {
   readonly choice: Mutable<Choice>;
   readonly working: Map<string, Working>;
   /**
-   * Actors that a `with` part or a tell with `joins` names, and that are not loaded yet. The draft is incomplete until
-   * this list is empty.
+   * Receivers of `with` parts and of tells with `joins` that are not loaded yet. The draft is incomplete until this
+   * list is empty.
    */
   readonly missing: ActorRef[];
   /** The refusal of another actor of the unit. It refuses the whole unit. */

@@ -190,7 +190,7 @@ export function createEngine(options: EngineOptions) {
     const [waiting] = item.messages;
     if (waiting === undefined) return;
     if (item.unit.joined === true) {
-      // The cause may be the decision of a tell's receiver that joined this unit. That decision must not fail the
+      // The cause may be in a tell's receiver, whose decision joined this unit. That decision must not fail the
       // sender's message. In a retry, no receiver's decision joins the unit (see Tell).
       waiting.attempts += 1;
       return void await attempt([item.box], store, 1);

@@ -1,8 +1,8 @@
-// Folding applies an actor's queued messages in order to a state that was loaded once. A unit is written as a whole or
-// not at all. Messages whose decisions cannot fail share one unit. A message gets a unit of its own if its decision has
-// an alternative, a `with` part for another actor, a tell that may join the commit, or any condition except a lock. The
-// units of an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that
-// unit is not written, the rest of the chain ends as a lost race, and its messages are applied again.
+// Folding loads an actor once and applies the actor's queued messages to the loaded state, in order. The result is a
+// chain of units in one commit call. Each unit is written as a whole or not at all, and begins at the version that the
+// unit before it writes. If a unit is not written, the units after it count as lost races, and their messages are
+// applied again. Messages whose decisions cannot fail share one unit. A message gets a unit of its own if its decision
+// has an alternative, a `with` part for another actor, a tell that may join the commit, or any condition except a lock.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out, Part } from "./types.ts";
@@ -106,9 +106,10 @@ function joins(part: Part<ActorState>): boolean {
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**
- * Returns whether the state after the commit is known without a load. It is unknown if the decision removes the row,
- * allocates a value, or has an alternative, an effect, a `with` part or a tell that may join the commit. For a kind
- * that is loaded from a SQL view, it is also unknown if the decision writes child rows, or changes a budget or a pool.
+ * Returns whether the state after the commit is known without a load. The state is unknown in these cases:
+ * - The decision removes the row or allocates a value.
+ * - The decision has an alternative, an effect, a `with` part, or a tell that may join the commit.
+ * - The kind is loaded from a SQL view, and the decision writes child rows, or changes a budget or a pool.
  */
 function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
   if (out.out !== "go") return true;

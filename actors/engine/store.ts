@@ -36,9 +36,9 @@ export type UnitActor = {
   readonly incarnation: string;
   readonly version: number;
   /**
-   * The id of the message that writes this version, if an earlier unit of the same call writes it; absent for a loaded
-   * version. If the earlier unit is not written, another writer may create the same version. So the commit checks that
-   * this message wrote the version.
+   * Set if an earlier unit of the same call writes this version: the id of the message that writes it. Absent for a
+   * loaded version. The commit checks that this message wrote the version: if the earlier unit is not written, another
+   * writer can create a version with the same number.
    */
   readonly written_by?: string;
   /**
@@ -129,7 +129,7 @@ export type UnitResult =
 export class CommitError extends Error {
   constructor(
     /**
-     * - constraint: the database refused a constraint or a value of a unit, and nothing was written.
+     * - constraint: a unit broke a constraint or has a value that the database refuses; nothing was written.
      * - busy: nothing was written; a retry may succeed.
      * - unknown: the call may have been written.
      */

@@ -13,9 +13,11 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key, which is an actor or a named lock. `mode` is the mode of the latest holders of the key, and
- * `wave` is their last wave. `before` is the last wave of the earlier holders, with which the latest holders cannot
- * share a wave; -1 without earlier holders.
+ * The use of one key, which is an actor or a named lock. The latest units that hold the key all hold it in the same
+ * mode.
+ * - `mode`: this mode.
+ * - `wave`: the last wave of these units.
+ * - `before`: the last wave of the units before them, with which they cannot share a wave; -1 without such units.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 

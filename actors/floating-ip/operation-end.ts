@@ -102,8 +102,9 @@ export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: 
 
 /**
  * After a failed attach of a floating IP that had no binding, enqueues a job with which the new node releases the
- * address. If the floating IP had a binding, no network document has given the address to the new node (see servedNic).
- * The job ends when the node has applied a network document without the address. No operation waits for the job.
+ * address. The job ends when the node has applied a network document without the address. No operation waits for the
+ * job. If the floating IP had a binding, the new node needs no job, because no network document gave it the address
+ * (see servedNic).
  */
 function releasedByNew(s: Busy): With[] {
   if (s.state !== "attaching" || s.from !== null || s.lost_cn !== null || s.to === null) return [];

@@ -223,7 +223,8 @@ export type InstanceMessage =
     readonly operation_id: string;
     readonly disk_id: string;
     /**
-     * Set only if the operation created a disk: the size of the disk on the node. The record may have grown meanwhile.
+     * Set only if the operation created a disk: the size of the disk on the node. A resize may have changed the size in
+     * the record meanwhile.
      */
     readonly created_bytes?: number;
     /** Set only if a snapshot was created. */

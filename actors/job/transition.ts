@@ -170,8 +170,8 @@ function awaitBurial(s: On<"failed"> | On<"cancelled">, m: Msg<"await_burial">):
 }
 
 /**
- * Sends the saga `job_ended` at once. A job without a record was never sent, and another job undoes the effects of a
- * completed job.
+ * Sends the saga `job_ended` at once, because the job's node has nothing to undo. A job without a record was never
+ * sent. The effects of a completed job are undone by another job.
  */
 function nothingToBury(s: JobState | null, m: Msg<"await_burial">): Out<JobState> {
   return go(s, buried(m));

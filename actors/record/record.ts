@@ -20,7 +20,7 @@ export type RecordState<Columns> = Columns & Named & {
   readonly created_at: Date;
 };
 
-/** Creates a record. By default, its fields are the columns. The description can also build the row itself. */
+/** Creates a record. By default, the fields of this message are the columns; the description can also build the row. */
 export type Create<Fields> = { readonly type: "create"; readonly labels?: Labels } & Fields;
 /** Changes the name, the description and, if the kind has labels, the labels. Null keeps the present value. */
 export type Update = { readonly type: "update"; readonly labels?: LabelsPatch | null | undefined } & Renaming;

@@ -33,9 +33,8 @@ export const instanceRebuild = saga<InstanceRebuildParams>(INSTANCE_REBUILD.saga
       return write({ image_id }, toInstance(c, { type: "boot_disk_replaced", operation_id: c.saga_id, image_id }));
     },
   })
-  // Without `follows`, because one commit may change the instance only once. A stopped instance has no job in this
-  // step. With `follows`, one commit would then contain the steps `record_image` and `finish`, and both change the
-  // instance.
+  // This step does not set `follows`. For a stopped instance this step has no job, so one commit would contain the
+  // steps `record_image` and `finish`. Both change the instance, and one commit may change the instance only once.
   .step("start", {
     kind: "job",
     do: ({ params }) => {

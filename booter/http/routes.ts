@@ -1,5 +1,5 @@
 // Handles the routes of the HTTP server. Boot scripts and a machine's own files require the machine's ticket and IP
-// address. Firmware programs and platform images are served to every machine that the decision lets boot.
+// address. Firmware programs and platform images are served to every machine that decision.ts lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
 import { type Architecture, type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";
@@ -222,7 +222,7 @@ async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpA
   return path === null ? NOT_FOUND : fileAnswer(path);
 }
 
-/** Returns whether the decision lets the machine at this IP address boot. The TFTP server also calls this function. */
+/** Returns whether the machine at this IP address may boot. The TFTP server also calls this function. */
 export async function mayBoot(
   address: string,
   options: Pick<RouteOptions, "records" | "leases" | "settings">,

@@ -107,8 +107,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     } finally {
       machine.busy = false;
     }
-    // Visits the machine again if it started during this visit, or if this visit found that the run belongs to another
-    // booter.
+    // A start that is not announced yet needs another visit: the machine started during this visit, or this visit
+    // removed the run because another booter has begun a later run.
     if (hasJustStarted(machine, ledger) && machines.get(machine.server_uuid) === machine) await visit(machine);
   }
 
@@ -116,8 +116,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const { server_uuid, peer } = machine;
     const before = machine.state;
     const run = ledger.of(server_uuid);
-    // This booter does not accept another booter's login, so the machine booted from this booter. If another booter had
-    // begun a run, the restart stopped its script. Only one announcement after a start reports the start.
+    // A machine that logs in here booted from this booter, because a booter accepts only logins that it created. So if
+    // another booter had begun a run, the restart has stopped the script of that run. A start is announced only once.
     const started = hasJustStarted(machine, ledger);
     if (started) machine.started_ms = null;
     try {
@@ -155,8 +155,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // The bundle was fetched with another idempotency key, or the setup is no longer approved. This key cannot get a
-      // bundle any more.
+      // The run's idempotency key gets no bundle any more: the bundle was fetched with another key, or the setup is no
+      // longer approved.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
     }
@@ -185,8 +185,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return await finish(server_uuid);
     }
     if (!machine.listening || machines.get(server_uuid) !== machine) {
-      // The machine disconnected meanwhile. If its next connection has already stored a script with another token, the
-      // call above may have overwritten that script at the control plane. So the newest script is stored again.
+      // The machine disconnected meanwhile. It may have connected again and got a newer script. The call above may then
+      // have replaced the newer script at the control plane. So this call stores the newest script again.
       return void await storeScript(api, server_uuid, ledger.of(server_uuid)?.delivered ?? delivered);
     }
     bundles.set(server_uuid, bundle);
@@ -240,7 +240,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     await ledger.remove(server_uuid);
   }
 
-  /** Returns the run of this token if the request comes from its machine's address. */
+  /** Returns the run with this token if the request comes from the address of the run's machine. */
   function runOf({ token, address }: SetupCaller): (Run & { readonly delivered: Delivered }) | null {
     const hash = sha256(token);
     const run = ledger.all().find(({ delivered }) => delivered !== null && delivered.token_sha256 === hash);

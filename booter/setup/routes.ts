@@ -8,7 +8,7 @@ import { readReport } from "./report.ts";
 export type SetupRouteOptions = {
   readonly calls: SetupCalls;
   readonly files: Files;
-  /** Returns whether the decision lets the machine at this IP address boot. */
+  /** Returns whether decision.ts lets the machine at this IP address boot. */
   readonly mayBoot: (address: string) => Promise<boolean>;
 };
 

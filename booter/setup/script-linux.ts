@@ -106,8 +106,8 @@ stop_arrays() {
   done
 }
 
-# erase DISK...: erases all disks with one command. If a run is interrupted between two disks of an earlier array, later
-# runs refuse the other disks.
+# erase DISK...: erases all disks with one command, so that an interruption between two disks is unlikely. After such an
+# interruption, later runs would refuse the remaining disks of an earlier array.
 erase() {
   for disk in "$@"; do stop_arrays "$disk"; done
   wipefs -aqf "@{@/#//dev/}" >&2 && return 0

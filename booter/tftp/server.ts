@@ -1,5 +1,5 @@
 // Serves files by TFTP, read-only. Every transfer has its own port. A packet from another sender to that port does not
-// affect the transfer. A machine gets a file only if the decision lets it boot.
+// affect the transfer. A machine gets a file only if decision.ts lets the machine boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
 import { broadcastOf } from "../ipv4.ts";

@@ -34,7 +34,7 @@ export async function watch<I extends Io>(
   const notes = eachOnce(environment.stderr);
   for (;;) {
     try {
-      // The cursor is read before `body` reads, so no change between the two is missed.
+      // The cursor is read before `body` runs, so a change that `body` does not see yet causes another output.
       after ??= (await calls.get<Changes>("/v1/changes")).cursor;
       const text = await outputOf({ ...environment, stderr: notes }, open, body);
       // Ages change without a change of a record, so a terminal shows every output.

@@ -30,8 +30,8 @@ export async function resolveEndpoint(environment: Environment, flags: Flags): P
   }
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
   const by_name = () => parseEndpoint(named!, "TENANTCTL_ENDPOINT");
-  // --profile is a flag, too, and flags override the environment. But a new profile, which a login creates, has no
-  // endpoint yet, so the variable is used below.
+  // --profile is a flag, and flags override the environment. If the profile has no saved endpoint yet, because this
+  // login creates the profile, the variable is used below.
   if (named && flags.profile === undefined) return by_name();
   const profile = await profileOf(environment, flags);
   const saved = await readLogin(environment, profile);

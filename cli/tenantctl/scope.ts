@@ -61,8 +61,11 @@ export async function needProject(io: TenantIo, purpose: string): Promise<void> 
 }
 
 /**
- * If the user gave no project, uses the tenant's only project. Then prints a note with the project's name, but not if
- * the output is JSON. Otherwise returns the tenant's projects, or "unknown" if the tenant is unknown.
+ * If the user gave no project, uses the tenant's only project and prints a note with its name. Prints no note if the
+ * output is JSON. Returns:
+ * - "used" if the user gave a project, or the tenant has only one.
+ * - "unknown" if the tenant is unknown.
+ * - Otherwise the tenant's projects.
  */
 async function useSoleProject(io: TenantIo): Promise<"used" | "unknown" | readonly Project[]> {
   if (givenProject(io) !== undefined || await io.project() !== undefined) return "used";

@@ -12,7 +12,10 @@ export type Changes = {
 /** How the page learns about changes. "polling": the server has no feed, or the key has no permission to read it. */
 export type Link = "live" | "polling" | "lost" | "paused";
 
-/** The longest time in seconds until the server answers a poll. The next poll checks the caller's rights again. */
+/**
+ * The longest time in seconds until the server answers a poll. The server checks the caller's rights at the start of
+ * each poll, so this is also the time until a lost right takes effect.
+ */
 const WAIT_S = 20;
 /** The pause between two polls in milliseconds, so that a burst of changes becomes one read. */
 export const REST_MS = 200;

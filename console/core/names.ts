@@ -49,9 +49,9 @@ export function shortId(id: string): string {
 }
 
 /**
- * Returns the page that shows an object, or null. `others` are the other objects of the same operation. The page of an
- * instance shows its disks and NICs, and the page of a VPC shows its subnets and route tables. The path of a project's
- * page contains the tenant.
+ * Returns the page that shows an object, or null. A disk and a NIC are on the page of their instance, and a subnet and
+ * a route table are on the page of their VPC. The path of a project's page contains the tenant. The instance, the VPC
+ * and the tenant come from `others`, the other objects of the same operation.
  */
 export function pageOf({ scope, id }: Ref, others: readonly Ref[] = []): string | null {
   const other = (kind: string) => others.find((each) => each.scope === kind)?.id;
@@ -108,7 +108,7 @@ export function nameQuery(ref: Ref, others: readonly Ref[] = []): Query<string |
       if (path === null) return await foundName(id, signal);
       type Shown = { hostname?: string; name?: string; kind?: string };
       const { hostname, name, kind } = await get<Shown>(path, undefined, signal).catch((error): Shown => {
-        // The store keeps this result. If the read failed, each use of the name would read it again.
+        // The store keeps the empty result. After a failed read, each use of the name would cause another read.
         if (error instanceof Refusal && error.status === 404) return {};
         throw error;
       });

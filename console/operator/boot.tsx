@@ -112,7 +112,7 @@ export function BootRecords() {
 
 const MAC = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
 
-/** Links to the record of a MAC, which may be missing in the list. */
+/** Links to the record of a MAC. The link works even if the list does not contain this record. */
 function ByMac({ text }: { readonly text: string }) {
   const mac = text.trim().toLowerCase();
   if (!MAC.test(mac)) return <>Enter a whole MAC to open the record of another machine.</>;

@@ -48,9 +48,9 @@ export function LabelUpgrade() {
     <>
       <Heading title="Upgrade by label" above={<Link to="/nodes">Nodes</Link>} />
       <p class="dim">
-        The nodes are upgraded in the order of their hostnames: a node is drained, gets the platform image, restarts,
-        and is uncordoned when it reports the image, unless it was cordoned before. After the first failure, no other
-        node begins.
+        The nodes are upgraded in the order of their hostnames: a node is drained, gets the platform image and restarts.
+        It is uncordoned when it reports the image, but a node that was cordoned before stays cordoned. After the first
+        failure, no other node begins.
       </p>
       {refusal !== undefined && <Problem refusal={refusal} />}
       {staged !== undefined && stamps.length === 0 && (

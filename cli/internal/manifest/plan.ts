@@ -109,8 +109,8 @@ export function planOf(
 }
 
 /**
- * Returns the entry with only the values that the step does not change. The run does not use the references in these
- * values.
+ * Returns the entry with only the values that the step does not change. The run does not send these values, so the
+ * records to which they refer may be missing.
  */
 function unchangedOf(entry: Entry, diffs: readonly FieldDiff[]): Entry {
   const changed = new Set(diffs.map(({ field }) => field));

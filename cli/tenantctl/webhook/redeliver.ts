@@ -30,7 +30,7 @@ export function redeliver(): AnyCommand {
         ? delivery
         : pickRecord(await io.all<WebhookDelivery>(path), delivery, kind).id;
       const queued = await io.post<WebhookDelivery>(`${path}/${delivery_id}/redeliver`).catch((error) => {
-        // The same text as for a prefix that no delivery has.
+        // A complete UUID and a prefix get the same error text if no delivery matches.
         const is_missing = error instanceof Failure && error.exit_code === EXIT.not_found;
         throw is_missing ? reworded(error, noRecord(delivery, kind).message) : error;
       });
