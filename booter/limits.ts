@@ -79,8 +79,8 @@ export const AMQP_HELD_BYTES_PER_CLIENT_MAX = 2 * AMQP_BODY_BYTES_MAX;
 export const AMQP_HELD_BYTES_SMALL = 1_048_576;
 /**
  * The interval of AMQP heartbeats. A peer that is silent for more than two intervals is disconnected. If a peer asks
- * for no heartbeats, TCP checks the connection after this time without data, and Linux ends a dead one after about 12
- * min.
+ * for no heartbeats, TCP checks the connection after this time without data. Linux ends a dead connection after about
+ * 12 min.
  */
 export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection until its login has succeeded and the connection is open. */

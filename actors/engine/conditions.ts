@@ -49,8 +49,8 @@ export const GUARDS = {
     & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string }
     & { readonly grows?: true; readonly cpu?: number }
   >(
-    "the given amounts of CPU, memory and disk are free on the node, the node has as many processors as the instance " +
-      "has vCPUs, and the node accepts instances of the tenant",
+    "the given amounts of CPU, memory and disk are free on the node, the node has at least as many processors as the " +
+      "instance has vCPUs, and the node accepts instances of the tenant",
   ),
   cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
   status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),

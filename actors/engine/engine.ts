@@ -108,9 +108,10 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), this
-   * function also throws errors of the commit call. It returns the written units, because their senders must wait until
-   * the transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
+   * Loads the actors, applies their messages and commits. Throws errors of the load.
+   * - In a session of exclusive(): also throws errors of the commit call. Returns the written units, because their
+   *   senders must wait until the transaction ends.
+   * - In any other session: handles errors of the commit call, answers the senders, and returns an empty list.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
     // A message that arrives during this load waits for the next load: the `now` of this load may be earlier than the
@@ -159,7 +160,7 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Splits the call into halves until each unit that fails is alone in its call:
+   * Splits the call into halves until each unit that fails is alone in its call. The next step depends on the failure:
    * - A unit that broke a constraint is repeated with its first message only. If that fails, the message is refused.
    * - A unit that waits for a lock is repeated later.
    * - If the outcome is unknown, the whole call is repeated later.
@@ -182,8 +183,7 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Refuses the message with the constraint's 409. If no behavior defines a fault for the constraint, the sender gets
-   * the error. If that constraint is a primary key, the message is applied again, up to failures_max times, before the
-   * sender gets the error.
+   * the error. But if the constraint is a primary key, the message is first applied again, up to failures_max times.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);

@@ -21,7 +21,7 @@ export type EngineLimits = MailboxLimits & {
   /** The number of lost races and failed calls after which the engine takes the actor's lock. */
   readonly races_max: number;
   /**
-   * If a message had more lost races and failed calls than this number, a failed call is not repeated, and the sender
+   * The number of lost races and failed calls of one message after which a failed call is not repeated. The sender then
    * gets the error.
    */
   readonly failures_max: number;

@@ -75,9 +75,11 @@ export type Tell = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the receiver's decision may join the commit. A decision joins only the first attempt to commit, so a busy
-   * receiver delays the sender's commit by one attempt at most. A decision does not join if the receiver refuses or
-   * throws an error, or if one of its conditions can refuse it. Then the message is delivered after the commit.
+   * True if the receiver's decision may join the commit. Even then, the message is delivered after the commit in these
+   * cases:
+   * - The receiver refuses the message or throws an error.
+   * - The receiver's decision has a condition that can fail.
+   * - An earlier attempt to commit failed. So a busy receiver delays the sender's commit by at most one attempt.
    */
   readonly joins?: boolean;
 };

@@ -1,10 +1,12 @@
 // The messages of a job. A job is work for one node agent and is never repeated.
 //
 // When a job completes, fails or expires, it sends `job_ended` to its saga, in the same commit if possible. A cancelled
-// job sends no `job_ended`, because the saga itself cancelled the job. If the saga sends `await_burial`, the job sends
-// another `job_ended`, with the id that `await_burial` contains. The job sends it when the node has undone the job, or
-// at once if nothing must be undone. If the payload of a job has an instance_id, the claim of the job sends
-// `job_claimed` {job_id, job_kind} to that instance in the same commit.
+// job sends no `job_ended`, because the saga itself cancelled the job. A saga that must wait until the node has undone
+// the job sends `await_burial`. The job answers with a `job_ended` that has the id in `await_burial`: when the node has
+// undone the job, or at once if nothing must be undone.
+//
+// If the payload of a job has an instance_id, the claim of the job sends `job_claimed` {job_id, job_kind} to that
+// instance in the same commit.
 import type { Json } from "../engine/types.ts";
 
 export type JobMessage =

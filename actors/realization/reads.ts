@@ -1,11 +1,14 @@
 // Finds which generation of a VPC the VPC's nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC
-// are the hosts of its NICs. A VPC can have 100,000 NICs, so the process does not read them for each answer. For a VPC
-// at one generation, the process remembers how many nodes the VPC has and which of these nodes were pending. While the
-// generation is the same, the VPC has the same nodes (src/db/network-content.ts). The nodes' reports are read for each
-// answer, so every answer is current. The applied nodes are counted from the reports, because only a node of the VPC
-// can report `applied` at the newest generation. The NICs are read again if the generation has changed, and after
-// KNOWN_S. They are also read again if the number of applied and pending nodes differs from the remembered number of
-// nodes, or if a node became pending again.
+// are the hosts of its NICs. A VPC can have 100,000 NICs, so the process does not read them for each answer. It
+// remembers the number of the VPC's nodes, and the pending nodes: the nodes that had not applied the generation. The
+// nodes of a VPC change only with its generation (src/db/network-content.ts).
+//
+// The nodes' reports are read for each answer, so every answer is current. The applied nodes are counted from the
+// reports, because only a node of the VPC can report `applied` at the newest generation. The NICs are read again in
+// these cases:
+// - The generation has changed, or KNOWN_S has passed.
+// - The numbers of applied and pending nodes do not add up to the remembered number of nodes.
+// - A node that was not pending has become pending.
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";

@@ -4,10 +4,10 @@
 // for the control plane. If an answer is too late for one packet, the booter uses it for the next packet.
 //
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
-// record of an enrolled node contains the root password hash of its last boot. Without the hash, the node would boot
-// with a locked root password (http/routes.ts). The hash is removed when the node is no longer enrolled. When the
-// record reaches its age limit, the hash is no longer saved. The booter does not know the hash after the removal, and
-// does not know the hash of a node that never booted from this booter.
+// record of an enrolled node contains the root password hash of its last boot. If the booter does not know the hash,
+// the node boots with a locked root password (http/routes.ts). The booter does not know the hash of a node that never
+// booted from this booter. It forgets the hash of a node that is no longer enrolled, and does not save the hash of a
+// record that is past its age limit.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";

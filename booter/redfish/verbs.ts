@@ -52,7 +52,7 @@ export async function setOnetimeBoot(
 
 /**
  * Waits until the BMC shows the boot override, because some BMCs show a change some seconds later. If the BMC shows no
- * boot override, returns a message that the BMC accepted the change but does not show it.
+ * boot override, returns a message that the BMC accepted the change but does not show the override.
  */
 async function heldBoot(
   bmc: Bmc,

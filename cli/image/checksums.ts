@@ -1,6 +1,6 @@
 // Finds the hash of one file in a vendor's checksum document. A line must have the expected format, be a comment, or be
 // blank. If any other line occurs, for example a truncated line or a line of an error page, the whole document is
-// refused. A bsd document may also have hashes of other algorithms.
+// refused. A document in the format `bsd` may also have hashes of other algorithms.
 import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/lib/openpgp/clear-signed.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";

@@ -39,8 +39,9 @@ export type Release = {
   readonly lock: Lock;
   readonly control_plane: ControlPlane;
   readonly manual: readonly Entry[];
-  /** npm packages that the executables import; `runtimes`: the versions of the included Deno and Bun. */
+  /** npm packages that the executables import. */
   readonly imported: readonly string[];
+  /** Versions of the included Deno and Bun, by name. */
   readonly runtimes: Readonly<Record<string, string>>;
   readonly key: ReleaseKey;
   /** Tarballs built elsewhere, for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */

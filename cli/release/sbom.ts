@@ -74,7 +74,7 @@ function distinct(packages: readonly LockedPackage[]): readonly LockedPackage[] 
     .sort((a, b) => (reference(a) < reference(b) ? -1 : 1));
 }
 
-/** Returns the package's URL. It has %40 in place of the at sign of an npm scope; the slash stays. */
+/** Returns the package URL (purl). It has %40 in place of the at sign of an npm scope; the slash stays. */
 function reference({ name, version }: LockedPackage): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
