@@ -73,7 +73,7 @@ export const GUARDS = {
   silos_exist: define<{ readonly silos: readonly Uuid[] }>("the silos exist"),
   silo_is_empty: define<{ readonly silo_id: Uuid }>("nothing belongs to the silo except its default tenant"),
   silo_is_not_named: define<{ readonly silo_id: Uuid }>(
-    "no external subnet, no network pool and no node's pin names the silo",
+    "no external subnet, no network pool and no node's pin names the silo, and no node's pin names its default tenant",
   ),
   tenant_is_no_default: define<{ readonly tenant_id: Uuid }>("the tenant is not its silo's default tenant"),
   tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
@@ -129,7 +129,9 @@ export const GUARDS = {
     "no live node other than the given one can still answer for the floating IP, and no live node still releases it " +
       "from the NIC",
   ),
-  nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
+  nic_is_unused: define<{ readonly nic_id: Uuid }>(
+    "no floating IP and no port forward leads to the NIC, and no floating IP is leaving it",
+  ),
   nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(
     "the blocks overlap no allowed block of another NIC of the VPC",
   ),

@@ -79,7 +79,7 @@ export type Tell = {
    * cases:
    * - The receiver refuses the message or throws an error.
    * - The receiver's decision has a condition that can fail.
-   * - An earlier attempt to commit failed. So a busy receiver delays the sender's commit by at most one attempt.
+   * - An earlier attempt failed or lost a race. So a busy receiver delays the sender's commit by at most one attempt.
    */
   readonly joins?: boolean;
 };

@@ -127,7 +127,7 @@ const NOT_LIVE = conflict("the node is not live");
  */
 function released(s: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
   const args = { floating_ip_id: s.id, server_uuid, nic_id, live_s: CN_LIVE_S };
-  // The guard also says whether the node still releases the address or has failed to release it.
+  // The guard's text also says whether the node still releases the address or has failed to release it.
   return guard("floating_ip_is_released", args, conflict(stillHeld(s)));
 }
 

@@ -160,7 +160,7 @@ export function openRecords(options: RecordsOptions): Records {
       if (under_way !== undefined) return under_way;
       if (asked.size >= PENDING_MAX) return Promise.resolve(fromCache(mac));
       const answer: Promise<Found> = new Promise((resolve) => {
-        // The decision accepts an unverified record only if its node is enrolled.
+        // decision.ts accepts an unverified record only if its node is enrolled.
         const soon = setTimeout(() => fromCache(mac).facts?.state === "enrolled" && resolve(fromCache(mac)), LOOKUP_MS);
         const settle = (found: Found) => {
           clearTimeout(soon);
