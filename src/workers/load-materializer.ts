@@ -3,7 +3,7 @@
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** Runs one pass. It summarizes nothing if a process has done this within half of the interval. */
+  /** Runs one pass. It summarizes nothing if a process has summarized the load within half of the interval. */
   pass(): Promise<void>;
   /** Runs a pass in each interval. The first pass runs after one interval. */
   start(): void;

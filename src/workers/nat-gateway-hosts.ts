@@ -1,4 +1,4 @@
-// Chooses the node of each NAT gateway. Every process does this. If another process was first, the message is stale,
+// Chooses the node of each NAT gateway. Every process does this. If another process chose first, this message is stale,
 // and the gateway's actor ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
 import type { Ports } from "../../actors/engine/ports.ts";
 import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
