@@ -1,5 +1,5 @@
 // Defines the routes for the sign-in to the web console at an issuer (docs/web-console.md, "Sign-in with an identity
-// provider"). Browsers navigate to these routes, so the console shows why a sign-in failed.
+// provider"). If a sign-in fails, these routes send the browser to the console, which shows the reason.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

@@ -74,9 +74,9 @@ function rangeFrom({ start, end, gateway }: Ipv4Range, base: bigint): PoolRange 
 }
 
 /**
- * Returns the network settings of a boot record, without its address. The relay selects the network: a rack that lists
- * the relay, or else a rack whose block contains the relay. All other machines are in the admin network; for these
- * machines, returns null if no admin network is set.
+ * Returns the network settings of a boot record, without its address. The relay selects the network of a rack: of the
+ * rack that lists the relay, or else of the rack whose block contains the relay. All other machines are in the admin
+ * network; for these machines, returns null if no admin network is set.
  * @param relay the address of the relay that forwarded the machine's request; null without a relay
  */
 export function segmentOf({ admin_network, rack_networks }: Networks, relay: string | null): Segment | null {
