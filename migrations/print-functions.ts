@@ -1,6 +1,6 @@
 // Prints the SQL functions with one statement for each table, guard and effect, in migrations/functions. PostgreSQL
 // plans such a statement once for a connection; a statement that a function composes is planned in every call.
-// `deno task schema` runs this program. tests/db/schema.test.ts fails when a file differs from its schema.
+// `deno task schema` runs this program. tests/db/schema.test.ts fails when a printed file is out of date.
 import type { Connection } from "../src/db/pool.ts";
 
 /** Child rows of a table, found by key columns. An insert has no key columns. */

@@ -1,7 +1,7 @@
 -- Stores the last report of each node as a sample, unless the report is older than 5 minutes or has no value. Counts
 -- the samples in cn_load_hour, and updates the values of the last 5 minutes in the nodes' summaries. If several calls
--- run at the same time, or within half the interval, only one call does this work and returns true. A zero in a report
--- means that the node does not know the value.
+-- run at the same time, or less than half of the interval apart, only one call does this work and returns true. A zero
+-- in a report means that the node does not know the value.
 create or replace function load_sample(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

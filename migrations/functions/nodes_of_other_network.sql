@@ -1,6 +1,6 @@
 -- Returns the nodes that already run a gateway of the same VPC in another external network. These nodes cannot run the
--- NAT gateway gateway_id, because the router of a VPC has only one external network on each node. Another external
--- network is another bridge or VLAN on the node. Two NIC tags may name the same bridge.
+-- NAT gateway gateway_id, because the router of a VPC has only one external network on each node. On a node, two
+-- external subnets are in the same network if they have the same bridge and VLAN, even if their NIC tags differ.
 create or replace function nodes_of_other_network(gateway_id uuid) returns uuid[] language sql stable as $$
   select coalesce(array_agg(distinct o.host_cn_uuid), '{}')
     from nat_gateway g

@@ -1,5 +1,5 @@
 // Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). An answered poll
-// renews the lease. Only the first answered poll after a silence of NAT_GATEWAY_SILENCE_S does not renew it. The kernel
+// renews the lease. The only exception is the first answered poll after a silence of NAT_GATEWAY_SILENCE_S. The kernel
 // removes the public addresses of the gateways at the end of the lease, so the gateways also stop if the agent does not
 // run.
 import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
@@ -13,8 +13,9 @@ const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
 const OLD_MS = LEASE_MS / 3;
 /**
  * The longest wait of the polls of a node with a gateway, in seconds. Whenever the agent stops, at least 30 s of the
- * lease are left. The lease begins when its poll is sent. The answer comes up to 10 s later. The agent may stop just
- * before the next answer, which comes at most 20 s after that: 10 s of waiting and 10 s of delay.
+ * lease are left. The lease begins when its poll is sent, and the answer comes up to 10 s later. The agent may stop
+ * just before the answer to the next poll, which comes at most 20 s after the first answer: 10 s of waiting and 10 s of
+ * delay.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */

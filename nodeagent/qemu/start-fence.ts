@@ -19,8 +19,9 @@ export type StartFence = {
 };
 
 /**
- * Keeps VMs of other nodes from starting after a boot of this node. Returns when the control plane has answered. Does
- * not ask the control plane if no VM would start. For example, the VMs still run after a restart of the agent alone.
+ * After a boot of this node, prevents the start of VMs that no longer belong to this node. Returns when the control
+ * plane has answered. Does not ask the control plane if no VM would start, for example because the VMs still run after
+ * a restart of the agent alone.
  */
 export async function holdForeignVms({ store, boot_id, ownInstances, log }: StartFence): Promise<void> {
   const starting = store.all().filter((vm) => !vm.move && vm.boot_id !== boot_id && vm.power !== "off");

@@ -84,7 +84,7 @@ export function diskUse(
 
 /**
  * Sums the bytes of the VM's taps, which are in /proc/PID/net/dev or in routers. The guest sent the bytes that a tap
- * received. Returns null if a tap is missing, because a router was not read or the tap moved meanwhile. The server
+ * received. A tap is missing if a router was not read, or if the tap moved meanwhile. Then returns null: the server
  * would interpret a smaller sum as a restart of the VM, and would count all bytes again at the next sample.
  * @param devices the text of /proc/PID/net/dev
  * @param routed the bytes of the taps in routers, by MAC

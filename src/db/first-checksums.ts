@@ -1,6 +1,6 @@
 // Lists the migrations whose comments were rewritten after databases had applied them. A database records the checksum
 // of the text that it applied. So a migration whose statements are unchanged keeps the checksum of its first text. In
-// 0027 and 0031, two comments in the body of guard_cn_has_room were rewritten too. A file of functions/ replaces it.
+// 0027 and 0031, two comments in the body of guard_cn_has_room were rewritten too; functions/ has its current text.
 
 /** One line for each migration: its name, the checksum of its first text, and the checksum without comments. */
 export const FIRST_CHECKSUMS = `

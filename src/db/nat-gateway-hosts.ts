@@ -6,7 +6,7 @@ import type { Db } from "./pool.ts";
 
 // If the gateways of a VPC on one node are in two networks, the node uses the network of the lowest address
 // (src/db/network-content.ts). So only the gateways in the other network leave the node. Two networks can occur if the
-// node reports another bridge, or if a process of an earlier release chose the node.
+// node reports another bridge than before, or if a process of an earlier release chose the node.
 const UNFIT = `
   select g.id, g.host_cn_uuid as server_uuid
     from nat_gateway g
