@@ -1,4 +1,5 @@
-// Tests that, between two readings of the database's clock, a process advances the database's time with its own clock.
+// Tests that, between two readings of the database's clock, a process advances the database's time with its own
+// monotonic clock.
 import { afterEach, expect, test, vi } from "vitest";
 import { openDatabaseTime } from "../../src/db/database-time.ts";
 import type { DbClient } from "../../src/db/pool.ts";

@@ -1,5 +1,5 @@
-// The decision of a tell's receiver joins the sender's commit (tellJoined) if the decision cannot fail. Otherwise the
-// message is delivered after the commit, and the sender's own decision is committed in every case.
+// The decision of a tell's receiver joins the sender's commit (tellJoined) if the receiver's decision cannot fail.
+// Otherwise the message is delivered after the commit. The sender's own decision is committed in both cases.
 import { expect, test } from "vitest";
 import { conflict } from "../../src/contract/fault.ts";
 import { audit, go, insert, lock, refuse, take, withActor } from "../../actors/engine/effects.ts";

@@ -1,6 +1,8 @@
-// Starts a whole site with real VMs: a server as `task start` starts it, compiled agents with QEMU, each on its own
-// node and with the limits of the packaged service, and the compiled opsctl and tenantctl. Instances run the test
-// guest.
+// Starts a whole site with real VMs:
+// - a server as `task start` starts it
+// - compiled agents with QEMU, each on its own node and with the limits of the packaged service
+// - the compiled opsctl and tenantctl
+// Instances run the test guest.
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

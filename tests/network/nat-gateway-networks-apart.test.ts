@@ -83,7 +83,7 @@ test("a gateway in another VLAN waits for another edge node, and the server says
   ]);
 });
 
-test("if two networks share a node, only the gateways of the network that the node does not use leave the node", async () => {
+test("if one node has gateways in two networks, only the gateways in the network of the lowest address stay on the node", async () => {
   const { one, other, same } = gateways;
   // Each change of a gateway's node increments the version.
   const version = async ({ id }: NatGateway) =>

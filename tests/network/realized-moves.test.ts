@@ -14,7 +14,7 @@ import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./net
 const MANY = 201;
 
 let f: NetworkFixture;
-/** The connection of the long-lived process. The nodes that the process remembers are stored by this object. */
+/** The connection of the long-lived process. This object is the key of the process's memory of nodes. */
 let db: Kysely<Database>;
 /** Whether the long-lived process has read the nodes of the VPC since the last reset of this variable. */
 let has_read_nics = false;

@@ -30,8 +30,8 @@ const to = (destination: string, nat_gateway_id: GatewayId): DocumentRoute => (
   { destination, target: { kind: "nat_gateway", underlay_address: NODES.n1, nat_gateway_id } }
 );
 /**
- * The second subnet uses the gateways `a` only for the internet host and, by IPv4, for the lower half of the host's
- * block.
+ * The second subnet uses the gateways `b`, except for two destinations: the lower half of the internet host's IPv4
+ * block (gateway a4), and the host's IPv6 address (gateway a6).
  */
 const ROUTES: Readonly<Record<string, DocumentRoute[]>> = {
   s1: [to("0.0.0.0/0", "a4"), to("::/0", "a6")],

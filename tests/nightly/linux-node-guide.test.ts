@@ -1,6 +1,6 @@
-// Tests the guide to a Linux node on a machine that has only a Debian root, which debootstrap installs, and the
-// packages of a release. apt fetches the other packages that the guide names. Everything runs as the guide describes,
-// in the system's own folders.
+// Tests the guide to a Linux node. The machine has only a Debian root, which debootstrap installs, and the packages of
+// a release. apt fetches the other packages that the guide names. Everything runs as the guide describes, in the
+// system's own folders.
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer, request as httpRequest, type Server } from "node:http";

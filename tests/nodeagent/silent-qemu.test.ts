@@ -1,5 +1,6 @@
 // Tests the agent while a VM's QEMU runs but does not answer, for example because the node's storage is slow. A change
-// of a disk is refused and changes nothing; the undo of the refused change succeeds. A start waits: the guest may run.
+// of a disk is refused and changes nothing; the undo of the refused change succeeds. A start waits, because the guest
+// may already run.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeEach, expect, test } from "vitest";

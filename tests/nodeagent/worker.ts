@@ -18,7 +18,9 @@ export type WorkerOptions = {
   claim(asked: readonly string[]): Answer | Promise<Answer>;
   /** Changes the driver of the simulated machine. */
   changed?(driver: Driver): Driver;
-  /** The answer to a request for a job's blueprint. Without it, the control plane no longer waits for the job. */
+  /**
+   * The answer to a request for a job's blueprint. Default: 409, as if the control plane no longer waited for the job.
+   */
   readonly blueprint?: object;
 };
 

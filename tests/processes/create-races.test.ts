@@ -1,6 +1,6 @@
 // One server creates an instance while another server removes the only node with room. The removal is a factory reset,
-// or a disable and a remove (docs/nodes.md, "Leaving"). One side wins, and the other has no effect, except that a
-// node that was disabled stays disabled if the create wins.
+// or a disable and a remove (docs/nodes.md, "Leaving"). One side wins, and the other side has no effect. Exception: if
+// the create wins, a node that was disabled stays disabled.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";

@@ -263,7 +263,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     return begun;
   }
 
-  /** Expects the database as before the operation: no job had begun, or its undo reverted the job. */
+  /** Expects that the operation was undone, and that the database is as before the operation. */
   async function expectUndone(begun: Begun): Promise<void> {
     expect((await p.row(begun.saga_id)).state).toBe("unwound");
     expect(await p.left(begun.before)).toEqual([]);

@@ -25,7 +25,9 @@ const jobRow = async (id: string) =>
   (await p.db.query("select state, tombstone, reason from job where id = $1", [id])).rows[0];
 const completed = { type: "complete", result: { made: "by the node" } };
 const complete = (id: string) => p.toJob(id, completed);
-/** Stores the report and does not deliver it, because this process does not know the saga. */
+/**
+ * Sends the report to a process that does not know the saga. So the report is stored, but not delivered to the saga.
+ */
 const store = (id: string) => p.toJob(id, completed, p.newProcess({ knows: false }));
 
 test("a failed job unwinds the saga at that step, with the node's reason", async () => {

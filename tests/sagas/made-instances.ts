@@ -1,5 +1,5 @@
-// Creates instances, disks, snapshots and floating IPs by running their sagas. Before it creates an instance or a
-// floating IP, it takes one that the fixture has prepared.
+// Creates instances, disks, snapshots and floating IPs by running their sagas. Uses up the instances and floating IPs
+// that the fixture has prepared, before it creates more.
 import { randomUUID } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";
 import { conflict } from "../../src/contract/fault.ts";

@@ -1,6 +1,6 @@
-// Slow clients and large numbers of clients, at one address or at 200, get only their share of a server's bodies,
-// headers, connections and long polls. A known agent keeps working. The server is the server process of `task start`,
-// with its permissions. docs/reliability.md S-50.
+// Slow clients and many clients get only their share of a server's bodies, headers, connections and long polls, whether
+// they have one address or 200. A known agent keeps working. The server is the server process of `task start`, with its
+// permissions. docs/reliability.md S-50.
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";

@@ -1,5 +1,5 @@
-// Runs a server with the usual calls of operators and nodes and with debug logging, then searches its log, answers,
-// processes and files for every secret. docs/reliability.md S-17, S-38, S-44 and S-45.
+// Runs a server with debug logging, and sends the usual calls of operators and nodes. Then searches the server's log,
+// answers, processes and files for every secret. docs/reliability.md S-17, S-38, S-44 and S-45.
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

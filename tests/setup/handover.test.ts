@@ -116,7 +116,7 @@ test("a script is refused with another epoch, with another machine's port, and b
   expect((await deliver(run, { epoch: run.epoch - 1, token })).body.message).toBe(STALE);
 });
 
-test("a later script of the run replaces the first script until the machine has the values", async () => {
+test("a later script of the run replaces the first script until another booter has fetched the bundle", async () => {
   const run = await delivered();
   const later = newToken();
   okOf(await deliver(run, { epoch: run.epoch, token: later }));

@@ -154,7 +154,7 @@ const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connectio
 /** Columns of the node that an undone run may change: the version, and the columns that describe the run. */
 const TRACES = ["version", "last_setup_error", "disk_layout", "setup_operation_id"];
 
-/** Returns the changed rows without the old rows of nodes and boot records. Names replace ids and times. */
+/** Returns the changed rows, with names instead of ids and times. Omits the old rows of nodes and boot records. */
 function changesOf(before: Dump, after: Dump, c: Case): string[] {
   const names: [string, string][] = [
     [c.server_uuid, "<node>"],
@@ -299,7 +299,7 @@ test("a failed operation never affects the next run", async () => {
   await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
   const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
   await approve(next);
-  // The older operation gets the report of its end only now, and then undoes its steps.
+  // Only now does the older operation get the message that its run failed. It then undoes its steps.
   await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "unwound" });
   const { rows } = await fixture.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [

@@ -21,8 +21,8 @@ export type Environment = {
   /** The UUIDs of nodes on which an instance is placed. */
   readonly placed: Set<string>;
   /**
-   * The number of draws for each purpose, and of deliveries of each tell. Repeated draws of one purpose differ by this
-   * number.
+   * The number of draws so far for each purpose, and of deliveries so far of each tell. A draw depends on this number,
+   * so repeated draws of one purpose differ.
    */
   readonly tries: Map<string, number>;
   /** True in the last part of a run, in which no faults occur and everything must end. */
@@ -35,7 +35,8 @@ export const START_MS = 1_767_225_600_000;
 const known = [...sagas, errand];
 
 /**
- * The production behaviors, with the simulator's own saga added, the lamp of the engine tests, and the errands' lamp.
+ * The production behaviors, the lamp of the engine tests, and the errands' lamp. The saga behavior also knows the
+ * simulator's own saga.
  */
 export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),

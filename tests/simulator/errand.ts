@@ -1,6 +1,6 @@
-// Defines a saga of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox. The end
-// of the job runs the step `report` in the same commit. The report of a guarded errand has a condition. So this
-// report cannot join the commit (see Tell), and the message about the job's end waits in the outbox.
+// Defines a saga of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox. When the
+// job ends, the step `report` runs in the same commit. In a guarded errand, this step has a condition, so it cannot
+// join the commit (see Tell). The message about the job's end then waits in the outbox.
 import { withActor, withNewActor } from "../../actors/engine/effects.ts";
 import { job, saga, write } from "../../actors/engine/saga.ts";
 import type { Behavior } from "../../actors/engine/types.ts";

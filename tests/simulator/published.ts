@@ -6,8 +6,8 @@ type Edges = Readonly<Record<string, readonly string[]>>;
 /** The allowed transitions "from>to" by actor kind and event. Events that the log never contains are left out. */
 export const EDGES: Readonly<Record<string, Edges>> = {
   cn: {
-    // A new node is approved if a window is open; otherwise its claim makes it pending. A claim also makes a disabled
-    // node pending.
+    // A new node is approved if an auto-approve window is open. Otherwise its claim makes it pending. A claim also
+    // makes a disabled node pending.
     join: ["absent>approved"],
     claimed: ["absent>pending", "disabled>pending"],
     // When the last claim of a pending node ends, the record of a new node is removed. A node that was disabled before

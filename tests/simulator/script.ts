@@ -15,7 +15,7 @@ type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
 
 const REGISTRATIONS_MAX = 6;
-/** The maximum number of requests in a round of a registration: a join or refresh, then a claim's register or renew. */
+/** A round of a registration has at most two requests: the node's join or refresh, then a claim's register or renew. */
 const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;

@@ -1,5 +1,5 @@
-// Defines the time limits of the clocks test, such as the lifetime of a token or of a claim code, or the lease of a
-// job: how to begin each limit, and how to check whether the limit has ended.
+// Defines the time limits of the clocks test, for example the lifetime of a token and the lease of a job. For each
+// limit, `begin` begins the limit and returns `lives`, which checks whether the limit has not ended yet.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import {

@@ -96,8 +96,8 @@ export function createCommitKiller(): CommitKiller {
     }
 
     /**
-     * Passes on the answer to a commit that was not written, or whose `order` changed. If `order` has not changed, a
-     * later commit can fulfil it.
+     * Passes on the answer without a kill: the commit was not written, or `order` has changed. An unchanged `order` can
+     * be fulfilled by a later commit.
      */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;

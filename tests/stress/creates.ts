@@ -35,7 +35,8 @@ export const CREATES = 1_000;
 const NODES = 100;
 const PROJECTS = 4;
 /**
- * The number of slots divided by the number of requested instances. It is below 1, so the last requests find no room.
+ * The number of slots divided by the number of requested instances. A slot is room for one instance. The value is below
+ * 1, so the last requests find no room.
  */
 const ROOM_SHARE = 0.9;
 /** The share of the slots that must be used by acknowledged instances before a server is killed. */

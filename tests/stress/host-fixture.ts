@@ -113,8 +113,8 @@ async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<rea
 }
 
 /**
- * Completes the nodes' jobs, buries tombstones and continues the operations that wait for them, until no job is left.
- * Throws after ROUNDS_MAX rounds.
+ * Completes the nodes' jobs, confirms tombstones, and continues the operations that wait for jobs, until no job is
+ * left. Throws after ROUNDS_MAX rounds.
  */
 export async function workOff(two: TwoEngines, nodes: readonly string[]): Promise<void> {
   let refusals: readonly string[] = [];

@@ -7,9 +7,11 @@ export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap
 type Row = Record<string, unknown>;
 
 /**
- * Tables that are not compared: logs and positions in them, stored replies, uses of keys and rate limits, values that
- * are computed from the times of reports, and claims. A replayed registration without proof may create a claim. The two
- * tables of network changes are compared by the generations that they give, because maintenance folds old changes.
+ * Tables that are not compared:
+ * - logs and positions in logs, stored replies, uses of keys and rate limits
+ * - values that are computed from the times of reports
+ * - claims, because a replayed registration without proof may create a claim
+ * - the two tables of network changes, because maintenance folds old changes; readState reads generations instead
  */
 const LEFT_OUT = [
   "enrolment_claim",

@@ -12,9 +12,9 @@ import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts
 /** The default number of terminations. */
 const TERMINATIONS = "10000";
 const DATABASE_KILLS = "200";
-/** The maximum number of steps in a round. A step is a share of the terminations, then at most one database kill. */
+/** The maximum number of steps in a round. A step terminates connections, and then kills the database at most once. */
 const ROUND_KILLS = 50;
-/** The maximum number of terminations in a step. By default, a database kill follows each step. */
+/** The maximum number of terminations in a step. With the default options, each step ends with a database kill. */
 const KILL_TERMINATIONS = 50;
 const PAUSE_MS_MAX = 30;
 const OUTAGE_MS_MAX = 400;

@@ -1,6 +1,6 @@
 // S-48: no caller exceeds a quota, a rate or an expiry by creating a project, a key, a user, a tenant or a session.
-// Each limit is tested with each object that its subject may create. tests/compute/tenant-quota.test.ts tests the quota
-// of a tenant with several projects, and this file tests the other combinations.
+// For each limit, the tests create every kind of object that the limited caller may create.
+// tests/compute/tenant-quota.test.ts tests the quota of a tenant with several projects.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -230,7 +230,7 @@ async function fresh(route: RouteDescription): Promise<Objects> {
   const { method, path, name } = route;
   if (path.endsWith("/idp")) await setIdp();
   if (method === "GET") return own;
-  // A port forward needs a gateway and an instance in one VPC, so all cells share them.
+  // A port forward needs a gateway and an instance in one VPC. All cells use the gateway and the instance of `own`.
   if (path === "/v1/port-forwards") return own;
   if (path.startsWith("/v1/port-forwards/")) return { ...own, ...await makePortForward(t, own) };
   const inPath = [...path.matchAll(/\{(\w+?)(?:_id)?\}/g)].map(([, named = ""]) => named);

@@ -10,7 +10,7 @@ export type TestTenant = {
   readonly key_id: string;
   /** `?tenant=<uuid>&project=<uuid>` */
   readonly selectors: string;
-  /** Calls with the tenant's key unless another is given. */
+  /** Sends a request with the tenant's key, or with the key in `options`. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 };
 

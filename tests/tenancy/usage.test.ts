@@ -1,5 +1,5 @@
-// Tests the usage of projects by day: random lifecycles compared with their integral, and traffic (docs/tenancy.md,
-// "Usage by day").
+// Tests the usage of projects by day (docs/tenancy.md, "Usage by day"). The usage of random lifecycles must equal the
+// integral of the used sizes over time. Also tests traffic.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
@@ -10,7 +10,7 @@ import { openTenant } from "./tenant.ts";
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** The steps of a lifecycle take real time, which counts too: at most 3 minutes on a slow machine. */
+/** The steps of a lifecycle take real time, at most 3 minutes on a slow machine. This time counts as usage, too. */
 const TOLERANCE_HOURS = 0.05;
 
 let a: ComputeFixture;

@@ -302,7 +302,7 @@ test("a delivery to a closed port, to a name without an address or with an answe
   garbage.close();
 });
 
-test("a disabled webhook sends nothing and gets no new events; after it is enabled again, it sends the events that waited since before", async () => {
+test("a disabled webhook sends nothing and gets no new events; when it is enabled again, it sends the events that waited when it was disabled", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   hook.answer = () => 500;
   await newVpc("waits");
@@ -355,7 +355,7 @@ describe("if the worker reads the events only after all changes were made", () =
       { state: "dead", attempts: 0, last_reason: "10000 deliveries were waiting" },
       { state: "pending", resource: expect.stringContaining("Vpc") },
     ]);
-    // A redelivery and a finished delivery change the number, too.
+    // A redelivery and a test event increment the counter, and a finished delivery decrements it.
     okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/deliveries/${dead.id}/redeliver`));
     okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
     expect(await waiting(webhook)).toEqual({ counted: WEBHOOK_PENDING_MAX + 2, pending: WEBHOOK_PENDING_MAX + 2 });

@@ -70,7 +70,7 @@ function openWorker(
     deleted,
     maintained: () => maintained,
     standAt: (state: Record<string, unknown>) => saga = state,
-    /** Loads that begin from now on return when `until` resolves, with the state at their start. */
+    /** Makes later loads wait for `until`. Each load returns the state at its start. */
     slowLoads: (until: Promise<unknown>) => slow = until,
   };
 }
