@@ -1,6 +1,6 @@
-// Tests that concurrent transactions do not make the counter of unproven nodes wrong. The transaction that counts down
-// to zero deletes the counter's row. So while one transaction creates the row, other transactions may also create it,
-// and delete it.
+// Tests the counter of unproven nodes, which registered and were never approved. Concurrent transactions must not make
+// the counter wrong. A transaction that counts down to zero deletes the counter's row. So other transactions can create
+// and delete the row while one transaction creates it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";

@@ -388,7 +388,7 @@ describe.each(
       },
     );
 
-    test("if two kinds name a constraint, the refusal has the text of the kind that wrote the row", async () => {
+    test("if two kinds have a text for the same constraint, the refusal has the text of the kind that wrote the row", async () => {
       await newLamp("named twice");
       const other = {
         ...lamp,

@@ -14,8 +14,8 @@ function linesOf({ text }: Source): string[] {
 }
 
 /**
- * Returns whether the export in a line has a docstring. Adjacent one-line exports may share one, such as the ends of a
- * range.
+ * Returns whether the export in a line has a docstring. Adjacent one-line exports may share a docstring, such as the
+ * ends of a range.
  */
 function isDocumented(lines: readonly string[], at: number): boolean {
   const above = lines[at - 1] ?? "";

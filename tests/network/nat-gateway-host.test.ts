@@ -1,5 +1,6 @@
 // Tests how the node of a NAT gateway is chosen and replaced. A gateway never runs on two nodes at once
-// (docs/networking.md, "Where NAT gateways run").
+// (docs/networking.md, "Where NAT gateways run"). The fence (NAT_GATEWAY_FENCE_S) is the silence of a node after which
+// this node certainly runs no gateway.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
 import { listHomeless } from "../../src/db/nat-gateway-hosts.ts";

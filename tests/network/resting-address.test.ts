@@ -1,5 +1,6 @@
 // Tests that the address of a deleted NAT gateway gets no new owner while a node may still run the gateway
-// (docs/networking.md, "Where NAT gateways run").
+// (docs/networking.md, "Where NAT gateways run"). The fence (NAT_GATEWAY_FENCE_S) is the silence of a node after which
+// this node certainly runs no gateway.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";

@@ -66,7 +66,7 @@ test.each([
   expect(chooseVpc(documents, undefined, ["192.0.2.200", address])).toBe(documents[index]);
 });
 
-test("a trace asks for the VPC if allowed blocks of several VPCs contain the address, and takes the given one", () => {
+test("a trace requires --vpc if allowed blocks of several VPCs contain the address, and then uses the named VPC", () => {
   const documents = [vpcOf(4_096, 5, { blocks: ["10.8.0.0/16"] }), vpcOf(4_097, 6, { blocks: ["10.8.0.0/16"] })];
   const addresses = ["10.0.2.200", "10.8.3.4"];
   expect(() => chooseVpc(documents, undefined, addresses)).toThrow("choose one with --vpc");

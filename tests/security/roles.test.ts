@@ -41,8 +41,8 @@ async function embedded(): Promise<Database> {
 async function guided(): Promise<Database> {
   const cluster = await ownCluster({ fsync: "off" });
   const administrator = openPool({ url: cluster.url, connectionsMax: 1 });
-  // The guide expects a PostgreSQL without Berth's roles. The guide's login `berth` is renamed to `site` below, because the
-  // superuser of this server is also named berth.
+  // The guide expects a PostgreSQL without Berth's roles. The guide's login `berth` is renamed to `site` below, because
+  // the superuser of this server is also named berth.
   await administrator.query("drop owned by berth_app, berth_reader, berth_owner, berth_server");
   await administrator.query("alter database berth owner to berth");
   await administrator.query("drop role berth_app, berth_reader, berth_owner, berth_server");

@@ -1,6 +1,6 @@
-// INV-14: a new node that registers is approved if a window with room is open when the registration takes effect, and
-// not otherwise. No window approves more nodes than its count. No window approves a node after its end, by the
-// database's clock.
+// INV-14: a new node that registers is approved if an auto-approve window with room is open when the registration takes
+// effect, and not otherwise. No window approves more nodes than its count. No window approves a node after its end, by
+// the database's clock.
 import { refKey } from "../../actors/engine/types.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { Counters } from "./counters.ts";

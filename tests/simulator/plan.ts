@@ -104,7 +104,7 @@ const MIXES: readonly Mix[] = [
     set_role: 1,
     open_window: 0.5,
   },
-  // Many bursts of messages to the two lamps.
+  // Many bursts of messages to the two lamps, which are actors of the tests (tests/engine/probe.ts).
   { ...EVERYTHING, burst: 24, worker: 4, crash: 3 },
 ];
 
