@@ -1,5 +1,5 @@
 // Checks the certificate of HTTPS boot. Firmware refuses a certificate that has expired or does not name the booter's
-// address. It shows that the boot failed, but not the reason.
+// address. The firmware then shows that the boot failed, but not the reason.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { fail, type Finding, ok } from "./check-finding.ts";
 import type { BooterConfig } from "./config.ts";

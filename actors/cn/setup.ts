@@ -45,7 +45,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
       saga: CN_SETUP.saga,
       params: { server_uuid: s.server_uuid, epoch: m.epoch },
       references: [{ scope: "cn", id: s.server_uuid }],
-      // This step counts as done at once, so that an abandoned operation always reverts the node.
+      // The saga does not run this step, but its undo reverts the node whenever the operation is abandoned.
       done: { [CN_SETUP.approved]: { epoch: m.epoch } },
     }),
     audit("cn_setup_approve", resource(s), {

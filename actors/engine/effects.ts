@@ -109,8 +109,8 @@ export function lock(key: string, shared = false): Condition {
 
 /**
  * Holds a named lock during the commit. Use it if the lock protects only budgets, pools and counters. Several units of
- * one call can hold it in the same wave (waves.ts), because the call checks these units one after another. It excludes
- * all other calls.
+ * one call can hold it in the same wave (waves.ts), because the call checks these units one after another. The
+ * lock excludes all other calls.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };

@@ -51,7 +51,7 @@ export type Committed = {
   readonly due: readonly ActorRef[];
 };
 
-/** The parts of an engine. The engine calls `onCommit` for each unit once the unit is durable. */
+/** The parts of an engine. The engine calls `onCommit` for each unit when the unit is durable. */
 export type EngineOptions = {
   readonly store: Store;
   readonly behaviors: readonly AnyBehavior[];

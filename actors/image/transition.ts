@@ -72,8 +72,8 @@ export const image = record<ImageState, ImageMessage, Image>({
 });
 
 /**
- * Returns whether two images with the same id have the same bytes and scope. They differ only if the caller chose the
- * id: a derived id depends on the bytes and the scope.
+ * Returns whether two images with the same id have the same bytes and scope. A derived id guarantees this, because it
+ * depends on both. An id that the caller chose does not.
  */
 function sameBytes(one: Columns, other: Columns): boolean {
   return one.sha256 === other.sha256 && one.scope_kind === other.scope_kind && one.silo_id === other.silo_id &&

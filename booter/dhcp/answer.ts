@@ -164,9 +164,9 @@ function relayIsKnown(giaddr: number, address: number, prefix_len: number, { rel
 }
 
 /**
- * Returns the booter's segment in the network of the machine or its relay. If no segment is in that network, the reply
- * must not be a broadcast, because a broadcast must be sent on the machine's own segment. In this case, returns the
- * first segment if the packet has the address of a relay or of the client, and otherwise null.
+ * Returns the booter's segment in the network of the machine or its relay. A broadcast reply must be sent on such a
+ * segment. Without such a segment, returns the first segment if the packet has the address of a relay or of the client,
+ * because the reply is then no broadcast. Otherwise returns null.
  */
 function segmentOf({ giaddr, ciaddr }: DhcpPacket, address: number, { segments }: DhcpRules): Segment | null {
   const near = segments.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, giaddr || address, each.prefix_len));

@@ -57,7 +57,7 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
     ["VERSION", (node) => node.agent_version],
     ...(nodes.some(needsLook) ? [claims_column] : []),
     ...(nodes.some(({ conflict }) => conflict !== null) ? [CONFLICT_COLUMN] : []),
-    // The last column of the usual table, because its reason is long and is truncated first.
+    // READY is the last column of the usual table. Its reason can be long, and is then truncated first.
     ...(ready === null ? [] : [ready_column]),
     ["LABELS", (node) => labelText(node.labels), WIDE_COLUMN],
     ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],

@@ -30,8 +30,8 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
 }
 
 /**
- * Ends the session at the server. If the request fails, deletes the saved login, and throws the failure unless the
- * session had already ended.
+ * Ends the session at the server. A session that has already ended is not a failure. If the request fails for another
+ * reason, deletes the saved login and throws the failure.
  */
 async function endSession(io: Io, profile: string, session: Session): Promise<void> {
   const { endpoint } = session;
