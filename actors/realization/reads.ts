@@ -55,8 +55,8 @@ const PENDING_KNOWN_MAX = 200;
 /** The most VPCs that a process remembers. The oldest is forgotten first. */
 const VPCS_KNOWN_MAX = 1_000;
 /**
- * After this time in seconds, the process reads the NICs again. After a failover, the new primary may lack the last
- * changes, and may give the number of a remembered generation to other changes.
+ * After this time in seconds, the process reads the NICs again, even at the same generation. After a failover, the new
+ * primary may lack the last changes, and may give the number of a remembered generation to other changes.
  */
 const KNOWN_S = 30;
 

@@ -22,8 +22,8 @@ import {
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
 /**
- * The number of attempts, with growing delays, after which the saga becomes stuck. It applies only to an undo without a
- * job and without a wait.
+ * The number of attempts of an undo after which the saga becomes stuck, and the first delay, which doubles with each
+ * attempt. Only an undo without a job and without a wait is repeated.
  */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;

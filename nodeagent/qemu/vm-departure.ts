@@ -34,7 +34,10 @@ const DOWNTIME_LIMIT_MS = 300;
 const MEMORY_LIMIT_MS = 3_600_000;
 /** Time that the control plane has to answer while the guest is paused. Afterwards the guest continues on this node. */
 const ANSWER_LIMIT_MS = 3_000;
-/** Time limit for the target to verify the files, or to receive the rest of the memory. */
+/**
+ * FINISH_LIMIT_MS is the time limit for the target to verify the files, or to receive the rest of the memory. CHECK_MS
+ * is the pause between two checks whether QEMU has cancelled a migration.
+ */
 const FINISH_LIMIT_MS = 600_000;
 const CHECK_MS = 50;
 const GUEST_ENDED = "the guest turned itself off or failed while it moved";

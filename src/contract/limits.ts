@@ -332,11 +332,14 @@ export const LOGIN_PER_MINUTE = 10;
 export const LOGIN_ACCOUNT_PER_MINUTE = 10;
 /** Seconds after which the key set of an issuer is read again. */
 export const JWKS_CACHE_S = 300;
-/** NIST SP 800-63B, 5.1.1.2: at least 8 characters, and long passwords must be possible. */
+/**
+ * Characters of a password and of a user name. A password must have at least 8 characters and may be long (NIST SP
+ * 800-63B, 5.1.1.2).
+ */
 export const PASSWORD_CHARS_MIN = 8;
 export const PASSWORD_CHARS_MAX = 1_024;
 export const USERNAME_CHARS_MAX = 63;
-/** The MTU of a NIC tag. IPv6 needs at least 1,280 (RFC 8200, 5). */
+/** The limits of the MTU of a NIC tag, and the highest VLAN id. IPv6 needs an MTU of at least 1,280 (RFC 8200, 5). */
 export const MTU_MIN = 1_280;
 export const MTU_MAX = 9_216;
 export const VLAN_ID_MAX = 4_094;

@@ -44,7 +44,7 @@ const REST_MS = 10;
  * the hint.
  */
 const HINT_AGE_MS = 100;
-/** How long an answer is kept for a request that begins to wait later. */
+/** How long an answer is kept for a request that begins to wait later, and how many answers are kept. */
 const EARLY_MS = 500;
 const EARLY_MAX = 1_000;
 

@@ -24,7 +24,7 @@ const LOCK_WAIT_SHARE = 1 / 4;
 /** How long a migration is repeated because of locks, and the pause before each repetition. */
 const LOCK_PATIENCE_MS = 60_000;
 const LOCK_RETRY_MS = 250;
-/** Time to wait for another process that migrates. */
+/** The longest wait for another process that migrates, and the pause between two checks. */
 const QUEUE_LIMIT_MS = 10 * 60_000;
 const QUEUE_POLL_MS = 100;
 /** An arbitrary advisory lock key: "berth" in ASCII. */

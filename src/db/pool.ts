@@ -88,7 +88,10 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const CONNECT_LIMIT_MS = 5_000;
 /** Time limit for connecting to one of several servers. It is shorter, because the next server is tried afterwards. */
 const CONNECT_EACH_LIMIT_MS = 2_000;
-/** If an answer takes longer than statement_timeout plus this time, we treat the connection as dead. */
+/**
+ * If an answer takes longer than statement_timeout plus READ_GRACE_MS, the connection counts as dead. A connection that
+ * was idle for KEEP_IDLE_MS is closed. TCP checks a connection after KEEPALIVE_AFTER_MS without data.
+ */
 const READ_GRACE_MS = 3_000;
 const KEEP_IDLE_MS = 60_000;
 const KEEPALIVE_AFTER_MS = 10_000;

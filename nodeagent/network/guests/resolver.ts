@@ -4,7 +4,7 @@ import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createConnection } from "node:net";
 
-/** Time for one DNS server to answer. */
+/** Time for one DNS server to answer, and the number of possible ids of a question (16 bits). */
 const ANSWER_LIMIT_MS = 2_000;
 const DNS_PORT = 53;
 const ID_MAX = 65_536;
