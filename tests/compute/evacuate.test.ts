@@ -1,10 +1,10 @@
 // Tests evacuations during which the new node dies, too (docs/reliability.md, "Evacuation of instances").
-import { afterAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";
 
 let a: ComputeFixture;
-afterAll(() => a.t.close());
+afterEach(() => a.t.close());
 
 const die = ({ server_uuid }: Node) =>
   a.t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [
@@ -59,4 +59,31 @@ test("an abandoned evacuation of stopped instances ends, even if the new node di
     expect.arrayContaining([first, second].map(({ id }) => ({ kind: "delete", instance_id: id }))),
   );
   expect(await target.ask()).toEqual({ job: null, tombstones: [] });
+});
+
+test("no evacuation creates an instance on a node with fewer processors than the instance has vCPUs", async () => {
+  a = await openComputeFixture();
+  await a.node.alive({ cpu_threads_logical: 16 });
+  const { id } = await a.running({ cpu: 16 });
+  const small = await addNode(a.t, { cpu_threads_logical: 8 });
+  const silent = await addNode(a.t);
+  await a.t.db.query("delete from cn_capacity where server_uuid = $1", [silent.server_uuid]);
+  await die(a.node);
+  const body = { lose_local_disks: true, dry_run: true };
+  const plan = okOf(await a.t.call("POST", `/v1/cns/${a.node.server_uuid}/evacuate`, { body }));
+  expect(plan.placeable).toEqual([]);
+  expect(plan.not_placeable).toMatchObject([{
+    instance_id: id,
+    reason: expect.stringContaining("it has 8 processors, 16 wanted (cn-cpu-available)"),
+    remedy: "add a node with 16 processors; a stopped instance can also get fewer vCPUs first",
+  }]);
+  await ended(await evacuate(a.node)).toBe("unwound");
+  expect(await a.show(id)).toMatchObject({ host_cn_uuid: a.node.server_uuid });
+  expect(await small.ask()).toEqual({ job: null, tombstones: [] });
+
+  const large = await addNode(a.t, { cpu_threads_logical: 16 });
+  const again = await evacuate(a.node);
+  expect((await large.does("provision")).kind["instance_id"]).toBe(id);
+  await ended(again).toBe("succeeded");
+  expect(await a.show(id)).toMatchObject({ host_cn_uuid: large.server_uuid, lifecycle: { state: "running" } });
 });

@@ -134,7 +134,14 @@ describe("a drain preview", () => {
     expect(stays?.reason).toContain("n2: it has 16 processors, 32 wanted (cn-cpu-available)");
     expect(stays?.remedy).toBe("after opsctl cn uncordon n3, n3 can take it");
     const [none] = (await drain([instance(1, { cpu: 33 })], nodes)).not_placeable;
-    expect(none?.remedy).toBe("add a node with 33 processors; a stopped instance can also get fewer vCPUs first");
+    const fewer = "add a node with 33 processors; a stopped instance can also get fewer vCPUs first";
+    expect(none?.remedy).toBe(fewer);
+    // A node that has not reported its capacity takes no instance.
+    const silent = node(4, { capacity: null });
+    for (const [nodes, remedy] of [[snapshot(node(2), silent), fewer], [snapshot(silent), /^make room/]] as const) {
+      const [stays] = (await drain([instance(1, { cpu: 33 })], nodes)).not_placeable;
+      expect(stays?.remedy).toMatch(remedy);
+    }
     const { placeable } = await drain([instance(1, { cpu: 17 })], snapshot(node(2), node(3, { capacity: larger })));
     expect(placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3)]);
   });

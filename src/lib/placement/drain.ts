@@ -219,12 +219,13 @@ function rejections({ filter_results }: NodeReport): FilterResult[] {
 }
 
 /**
- * Returns whether every node has reported fewer processors than the instance has vCPUs. Then no node can take the
- * instance, even with more room. Returns false if there are no nodes.
+ * Returns whether every node with a capacity report has fewer processors than the instance has vCPUs. Then none of them
+ * can take the instance, even with more room. Returns false without a report.
  */
 function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
   const sizes = sizesOf(instance);
-  return nodes.length > 0 && nodes.every(({ capacity }) => capacity !== null && !hasProcessors(capacity, sizes));
+  const reports = nodes.flatMap(({ capacity }) => capacity ?? []);
+  return reports.length > 0 && !reports.some((report) => hasProcessors(report, sizes));
 }
 
 function fewerVcpus({ cpu }: HostedInstance): string {
