@@ -133,6 +133,19 @@ export const CONDITIONS: readonly Check[] = [
     fix: "opsctl cn doctor <node>",
   },
   {
+    id: "processors-enough",
+    title: "no instance has more vCPUs than its node has logical processors",
+    severity: "warn",
+    // `materialized`: each report is read once, and not for each instance of its node.
+    query: `with node as materialized (
+              select server_uuid, (report->>'cpu_threads_logical')::double precision as threads from cn_capacity)
+            select format('instance %s (%s) has %s vCPUs, its node %s has %s', i.name, i.id, i.cpu, i.host_cn_uuid,
+                          n.threads) as what
+              from node n join instance i on i.host_cn_uuid = n.server_uuid
+             where i.cpu > n.threads order by i.name, i.id`,
+    fix: "a drain or an evacuation moves it only to a node with enough processors; stop it and give it fewer vCPUs",
+  },
+  {
     id: "audit-chained",
     title: "audited changes are in the audit chain within a minute",
     severity: "warn",

@@ -149,6 +149,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
     update cn set approved_at = berth_now() - interval '61 seconds' where state = 'approved'`,
   "no approved node reports a damaged pool": `update cn_signal set last_status =
     '{"pools": {"zones": {"status": "DEGRADED", "health": "degraded: md127 lacks 1 of 2 disks"}}}'`,
+  "no instance has more vCPUs than its node has logical processors":
+    `update cn_capacity set report = report || '{"cpu_threads_logical": 0}'`,
   "audited changes are in the audit chain within a minute": `insert into transition
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
     values ('vpc', 'any', gen_random_uuid(), 1, 'create', 'absent', 'live', gen_random_uuid(),
