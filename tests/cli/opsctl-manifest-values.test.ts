@@ -87,6 +87,22 @@ test("a second run changes nothing if networks and consoles of the boot policy o
 `);
 });
 
+test("null removes the descriptions and the owners of all records that can have them", async () => {
+  const record = (values: string) => (names: string) => `[{ ${names}, ${values} }]`;
+  const site = (described: (names: string) => string, owned: (names: string) => string) =>
+    `silos: ${described("name: nulls")}
+tenants: ${described("silo: nulls, name: web")}
+projects: ${described("silo: nulls, tenant: web, name: shop")}
+${TAG}external_subnets: ${owned("name: owned, nic_tag: uplink, ipv4_block: 198.18.9.0/24")}
+network_pools: ${owned("name: pool, networks: [owned]")}
+`;
+  await applyTwice(site(record("description: a note"), record("description: a note, owner_silos: [nulls]")));
+  await applyTwice(site(record("description: null"), record("description: null, owner_silos: null")));
+  const exported = await at.printed("export");
+  expect(exported).not.toContain("a note");
+  expect(exported).not.toContain("owner_silos");
+});
+
 test("another gateway of a fixed public pool is refused", async () => {
   const body = { name: "e", nic_tag: "uplink", ipv4_block: "203.0.113.0/24", provision_start_ipv4: "203.0.113.9" };
   const refused = await t.call("POST", "/v1/system/external-subnets", {
