@@ -78,7 +78,8 @@ export type AgentsReport = {
   /** The rate of single heartbeats. It is 0 if the agents poll, because their polls are their heartbeats. */
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
-  readonly heartbeat: Quantiles;
+  /** The durations of single heartbeats. Null if the agents poll. */
+  readonly heartbeat: Quantiles | null;
   /** The durations of requests from other callers than agents: a read of a node, and a change of a node's role. */
   readonly read: Quantiles;
   readonly write: Quantiles;
@@ -196,7 +197,7 @@ export async function measureAgents(options: AgentsOptions): Promise<AgentsRepor
         server_bytes,
         heartbeats_per_s: told.beats / measured_ms * 1_000,
         claims_per_s: told.claims / measured_ms * 1_000,
-        heartbeat: quantilesOf(told.beat_times_ms),
+        heartbeat: single_calls ? quantilesOf(told.beat_times_ms) : null,
         read: quantilesOf(reads),
         write: quantilesOf(writes),
         failed: told.unanswered + Object.values(told.refused).reduce((sum, count) => sum + count, 0),
@@ -319,7 +320,7 @@ export function printAgents(report: AgentsReport): void {
     ["cores: agents", cores(agents_cores)],
     ["server's memory, MB", (server_bytes / 1e6).toFixed(0)],
     ["grown for each agent, KB", (bytes_per_agent / 1e3).toFixed(1)],
-    ["heartbeat: p50, p99 ms", times(report.heartbeat)],
+    ...(report.heartbeat === null ? [] : [["heartbeat: p50, p99 ms", times(report.heartbeat)] as const]),
     ["another caller's read: p50, p99 ms", times(read)],
     ["another caller's write: p50, p99 ms", times(write)],
     ["calls of agents that failed", report.failed],
