@@ -277,6 +277,21 @@ test("an agent that ended in the middle of a stop finishes the stop after its re
   await expect.poll(() => vmOf(driver(), id), SOON).toMatchObject({ state: "stopped" });
 });
 
+test("a start keeps a QEMU that does not answer, and the guest continues", async () => {
+  await driver().vms.boot(id);
+  const pid = await qemuPid(id);
+  // A stopped process answers as little as a QEMU that waits for slow storage.
+  process.kill(pid, "SIGSTOP");
+  const started = driver().vms.boot(id);
+  await expect.poll(() => machine.log, { timeout: 60_000 }).toContain(
+    `VM ${id}: its QEMU does not answer; retrying`,
+  );
+  process.kill(pid, "SIGCONT");
+  await started;
+  expect(await qemuPid(id)).toBe(pid);
+  expect(await vmOf(driver(), id)).toMatchObject({ state: "running" });
+});
+
 test("a deleted instance leaves no process, namespace, socket or file", async () => {
   await driver().vms.boot(id);
   await driver().vms.destroy(id);
