@@ -81,7 +81,9 @@ code="$(cat nodes/lab-node-1/claim-code)"
   });
 }, 300_000);
 
-/** A reader who knows the README's commands then tries a drain. It moves the instance to another simulated node. */
+/**
+ * A reader who knows the README's commands then tries a drain. The drain moves the instance to another simulated node.
+ */
 const DRAIN = `
 dist/opsctl cn approve --yes "$(cat nodes/lab-node-2/claim-code)"
 until dist/opsctl cn doctor lab-node-2; do sleep 0.2; done

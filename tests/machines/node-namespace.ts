@@ -1,5 +1,5 @@
 // Opens a mount namespace with its own names of network namespaces, so that the routers of two tests on one machine do
-// not affect each other. The namespace may also have its own network devices. It remains when the agents that run in it
+// not affect each other. The namespace may also have its own network devices. The namespace remains when its agents
 // end.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -104,7 +104,7 @@ test("a gateway gets a node that serves a floating IP of the VPC in another netw
   const ip = okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body }));
   const attach = f.call("POST", `/v1/floating-ips/${ip.id}/attach`, { body: { nic_id: f.web.nic.id } });
   await f.one.done(attach, "fip_claim");
-  // Node one runs no gateway, and the idle node runs one.
+  // Node one runs no gateway, and the idle node runs a gateway.
   const fourth = await create("fourth", networks.eight);
   await runsOn(fourth, f.idle);
   const cordon = (cordoned: boolean) =>

@@ -1,6 +1,7 @@
-// Starts a rack with one bare machine for the test of the Linux node image: a network namespace with the compiled
-// booter on the real ports, a control plane and an install channel outside, and a QEMU machine with two empty disks
-// that boots from the network.
+// Starts a rack with one bare machine for the test of the Linux node image:
+// - a network namespace with the compiled booter on the real ports
+// - a control plane and an install channel outside the namespace
+// - a QEMU machine with two empty disks that boots from the network
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";

@@ -42,7 +42,7 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
 const FORBIDDEN = 24;
 /** The tried actions that the fetcher process may do: it may only use the network. */
 const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
-/** The tried actions that the parent process may do: it may only use the environment, to pass it on. */
+/** The tried actions that the parent process may do: it may only read and set environment variables. */
 const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
 
 const refused = (outcomes: Record<string, string>) =>

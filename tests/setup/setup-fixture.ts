@@ -1,5 +1,5 @@
 // Opens an engine and its background worker on their own database, without sockets or timers. Nothing runs by itself: a
-// test sends each message and starts the background passes. It can crash the process at any commit.
+// test sends each message and starts the background passes. The test can crash the process at any commit.
 import { randomUUID } from "node:crypto";
 import { CommitError } from "../../actors/engine/store.ts";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";

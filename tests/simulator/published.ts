@@ -20,7 +20,8 @@ export const EDGES: Readonly<Record<string, Edges>> = {
     enable: ["disabled>approved", "approved>approved"],
     remove: ["pending>absent", "disabled>absent"],
     set_role: ["pending>pending", "approved>approved", "disabled>disabled"],
-    // Disabling erases the credential, so only an approved node has one.
+    // The first use of a key erases the sealed copy of the key. In a simulation, only approved nodes have such a copy,
+    // because disabling also erases the copy.
     key_used: ["approved>approved"],
   },
   "enrolment-claim": {

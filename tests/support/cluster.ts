@@ -6,7 +6,7 @@ import { freePort } from "../../src/db/postgres-process.ts";
 import { databaseFolder } from "./temporary-folder.ts";
 
 export type OwnCluster = {
-  /** The superuser's URL, for creating databases and roles. It does not change at a restart. */
+  /** The superuser's URL, for creating databases and roles. A restart does not change the URL. */
   readonly url: string;
   readonly dataDir: string;
   pid(): number;

@@ -38,7 +38,7 @@ async function removeForgotten(): Promise<void> {
   const names = await readdir(MEMORY).catch(() => []);
   for (const path of names.filter((name) => name.startsWith("berth-")).map((name) => join(MEMORY, name))) {
     const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run may have removed the folder.
-    // This user cannot remove another user's folder, so that folder stays.
+    // A folder of another user stays, because this user cannot remove it.
     if (made_ms < Date.now() - FORGOTTEN_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

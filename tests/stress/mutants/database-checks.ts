@@ -53,7 +53,7 @@ async function equalKeys(two: TwoEngines): Promise<readonly string[]> {
   return ids.size === 1 ? [] : [`one key has ${ids.size} messages`];
 }
 
-/** Checks that an Idempotency-Key that was used with one body is refused with another. */
+/** Checks that the server refuses an Idempotency-Key that was already used with another body. */
 async function twoBodies(two: TwoEngines): Promise<readonly string[]> {
   const key = randomUUID();
   await claimKey(two.db, claim(key));
