@@ -119,7 +119,7 @@ test("the Deployment of the Kubernetes manifests runs without privileges, and an
   await podman("secret", "create", "berth-control-plane", secret_path);
   closing.push(() => run(present("podman"), ["secret", "rm", "berth-control-plane"], env));
 
-  // The image has the digest of the release, and its name in the registry of the manifests.
+  // The image keeps the digest of the release, and gets the name that the manifests use.
   await podman("tag", IMAGE, `registry.example/${IMAGE}`);
   let manifests = await readFile(join(folder.path, "release", "kubernetes.yaml"), "utf8");
   // Podman has one address for all pods of the machine, so it can run only one of the three pods.

@@ -22,7 +22,7 @@ export type CommitKiller = {
   rest(): void;
 };
 
-/** The maximum delay of the kill after the answer, or half of it, was passed on. */
+/** The maximum time from passing on the answer, or a half of the answer, to the kill. */
 const NEXT_MS_MAX = 5;
 /**
  * The parameters of one wave of a commit call (src/db/commit-call.ts). `kinds` and `events` are the positions, from 0,

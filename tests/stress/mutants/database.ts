@@ -1,5 +1,5 @@
-// Defines mutants that only checks on a real PostgreSQL catch, with two concurrent operations or several equal
-// requests.
+// Defines mutants that simulated histories do not catch. Checks on a real PostgreSQL catch them, with two concurrent
+// operations or several equal requests.
 import type { DatabaseCheck } from "./database-checks.ts";
 import type { Mutant } from "./mutant.ts";
 
