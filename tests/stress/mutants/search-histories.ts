@@ -1,5 +1,5 @@
-// Searches for a simulated history that breaks the invariant: first in the plans of the corpus, then by seeds. Prints the
-// name of the plan or `seed N`. Prints nothing if no history breaks the invariant:
+// Searches for a simulated history that breaks the invariant: first in the plans of the corpus, then by seeds. Prints
+// the name of the plan or `seed N`. Prints nothing if no history breaks the invariant:
 // deno run -A tests/stress/mutants/search-histories.ts INVARIANT [SEEDS]
 import process from "node:process";
 import { readCorpus } from "../../simulator/corpus.ts";
