@@ -69,8 +69,8 @@ for (const document of DOCUMENTS) {
       const [fresh, later] = await Promise.all([build(null), build(first)]);
       // Without a previous tree, the published hash is right or missing, never wrong.
       for (const line of digestsIn(fresh)) expect([...GOOD, "x86_64 none"]).toContain(line);
-      // With a previous tree, the vendor fails and its files stay, or the images stay the same. Exception: if the server
-      // sends 404 for an optional document, the images of this document are removed.
+      // With a previous tree, the vendor fails and its files stay, or the images stay the same. Exception: if the
+      // server sends 404 for an optional document, the images of this document are removed.
       const is_gone = document === "arm" && name === "sends 404";
       if (later.ok) expect(digestsIn(later)).toEqual(is_gone ? WITHOUT_ARM : GOOD);
       if (later.ok && !is_gone) expect(later.tree.current).toEqual(first.tree.current);
