@@ -10,10 +10,11 @@ const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
 /**
  * SQL that lists two kinds of transitions: transitions of the actor `site`, which open and close the auto-approve
- * window, and automatic approvals of nodes. For each row, `open` is true if the last transition of `site` up to this row
- * opened a window. `opened_at`, `ends_at` and `count_max` are the limits of this window. Rows with higher ids happened
- * later, because a commit locks the window's budget row before it writes its transitions. There is one exception: if a
- * commit contains both approvals and a transition of `site` (with the same xid and time), the approvals came first.
+ * window, and automatic approvals of nodes. For each row, `open` is true if the last transition of `site` up to this
+ * row opened a window. `opened_at`, `ends_at` and `count_max` are the limits of this window. Rows with higher ids
+ * happened later, because a commit locks the window's budget row before it writes its transitions. There is one
+ * exception: if a commit contains both approvals and a transition of `site` (with the same xid and time), the approvals
+ * came first.
  */
 const AUTO_APPROVALS = (scope: Scope) => `
     with logged as (
