@@ -1,5 +1,5 @@
 // Runs a few pairs of each kind of the stress test's pairs. Only `deno task trial` runs all pairs, and it does not run
-// at every change. This test finds a fixture that no longer starts.
+// at every change. This test notices at once if a fixture no longer starts.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

@@ -50,7 +50,7 @@ export function createdSubnet(
     name,
     description: "",
     ipv4_block: block,
-    // Floating IPs are of IPv6, because the fixed pool of IPv4 is too small. So NICs need IPv6 addresses.
+    // The floating IPs are IPv6 addresses, because the fixed pool of IPv4 is too small. So NICs need IPv6 addresses.
     ipv6_block: block.replace(/^10\.0\.(\d)\.0\/24$/, "fd00:0:0:a$1::/64"),
     plan: PLAN,
   };

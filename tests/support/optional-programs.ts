@@ -1,6 +1,6 @@
 // Finds the optional programs and files that tests use. On a machine without one of them, every test that needs it is
 // skipped, and the reason is printed. The programs are found only through PATH. So `.ci/run` can simulate a machine
-// without them, with a PATH that contains none. No other file of the tests looks for a program;
+// without them, with a PATH that contains none of them. No other file of the tests looks for a program;
 // tests/lint/optional-programs.test.ts checks this rule.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
