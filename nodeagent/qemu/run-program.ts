@@ -19,7 +19,7 @@ export class ProgramFailed extends Failure {
   constructor(
     readonly program: string,
     readonly stderr: string,
-    /** Signal that ended the program; null if it ended itself. */
+    /** Signal that ended the program; null if the program ended itself or did not start. */
     readonly signal: string | null,
     /** Exit code; null if a signal ended the program, or it did not start. */
     readonly code: number | null = null,

@@ -61,7 +61,7 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
     if (entry.keys !== null && age_s(entry.keys.read_at_ms) < age_max_s) return entry.keys;
     if (entry.failed_at_ms !== null && age_s(entry.failed_at_ms) < ISSUER_PAUSE_S) {
       throw new IssuerUnavailable(
-        `${issuer.issuer} failed less than ${ISSUER_PAUSE_S} s ago; the server asks it after that time`,
+        `${issuer.issuer} failed less than ${ISSUER_PAUSE_S} s ago; the server waits before it asks the issuer again`,
       );
     }
     entry.reading ??= readKeys(web, issuer).then(

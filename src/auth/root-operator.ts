@@ -62,14 +62,14 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
   if (known === undefined) await store(user_id, key);
   else if (known.secret_sha256 !== key.secret_sha256) {
     throw new Error(
-      "the first 12 characters of BERTH_ROOT_KEY are the same as another key's; set BERTH_ROOT_KEY to a different key",
+      "the 12 characters after opsk_ in BERTH_ROOT_KEY are the same as another key's; set BERTH_ROOT_KEY to a different key",
     );
   }
 }
 
 async function mintOnce({ db, store, show }: RootOptions, user_id: string): Promise<void> {
-  // If the user has a key of scope full, even an expired one, no key is created. Otherwise the log of a later start
-  // could contain a new root key. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
+  // If the user has a key of scope full, even an expired one, no key is created: after the first start, no log may
+  // contain a new root key. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
   const { rows } = await db.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
   if (rows.length > 0) return;
   const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");

@@ -106,7 +106,7 @@ async function checkRows(
 }
 
 export function expectEqual(what: string, found: number, wanted: number): void {
-  if (found !== wanted) throw new Error(`${what}: found ${found}, acknowledged ${wanted}`);
+  if (found !== wanted) throw new Error(`${what}: found ${found}, expected ${wanted}`);
 }
 
 const sleep = (ms: number) => new Promise((wake) => setTimeout(wake, ms));

@@ -225,7 +225,7 @@ describe("decommission", () => {
     expect(okOf(await post(mac, "decommission")).state).toBe("decommissioned");
   });
 
-  test("of one record during a setup is permanent; the end of the setup enrols only the machine's other records", async () => {
+  test("of one record during a setup is not undone by the end of the setup, which enrols only the machine's other records", async () => {
     const run = await settingUp(t);
     okOf(await post(run.macs[0] ?? "", "decommission"));
     okOf(
@@ -252,7 +252,7 @@ test("assign to an unknown MAC address gets 404", async () => {
 describe("list", () => {
   const list = async (query = "") => (await t.call("GET", `/v2/cn-boot${query}`)).body;
 
-  test("contains every record in the form of a single read, ordered by MAC address", async () => {
+  test("contains every record as the read of one record shows it, ordered by MAC address", async () => {
     const { items, next_page } = await list();
     expect(next_page).toBeUndefined();
     const macs = items.map((item: { mac: string }) => item.mac);

@@ -328,7 +328,7 @@ test("a content header with a size above the limit closes the channel", async ()
 describe("a fault of an AMQP connection is counted:", () => {
   const FAULTS = "bus_faults_total";
 
-  test("two machines with the same server UUID, which is also logged", async () => {
+  test("a second machine with the server UUID of a connected machine; this fault is also logged", async () => {
     const { server_uuid } = await agent();
     const labels = { scope: "channel", code: "405" };
     const before = counters.valueOf(FAULTS, labels);

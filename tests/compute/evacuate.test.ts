@@ -75,7 +75,7 @@ test("no evacuation creates an instance on a node with fewer processors than the
   expect(plan.not_placeable).toMatchObject([{
     instance_id: id,
     reason: expect.stringContaining("it has 8 processors, 16 wanted (cn-cpu-available)"),
-    remedy: "add a node with 16 processors; a stopped instance can also get fewer vCPUs first",
+    remedy: "add a node with 16 processors, or stop the instance and give it fewer vCPUs",
   }]);
   await ended(await evacuate(a.node)).toBe("unwound");
   expect(await a.show(id)).toMatchObject({ host_cn_uuid: a.node.server_uuid });

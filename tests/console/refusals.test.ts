@@ -17,9 +17,7 @@ const f = useConsoleSite(async (site) => {
   node = await addNode(site, {}, { hostname: "r1-u1" });
 });
 
-/**
- * Returns the path of an API request. Returns null for other requests, and for requests of changes or of the session.
- */
+/** Returns the path of an API request. Returns null for other requests, for `/v1/changes` and for paths of sessions. */
 function askedPath(url: string): string | null {
   const { pathname } = new URL(url);
   return /^\/v[12]\/(?!changes|auth)/.test(pathname) ? pathname : null;

@@ -104,7 +104,7 @@ describe("a drain preview", () => {
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("names the nodes that have the fewest reasons to reject the instance, and a command that removes the only reason of one node", async () => {
+  test("names nodes, those with the fewest reasons to reject the instance first; if a node has one reason, names a command that removes it", async () => {
     const full = { used: { cpu_units: 0, ram_mb: 65_536, disk_bytes: 0, instances: 1 } };
     const cordoned = (n: number, more = {}) =>
       node(n, { rules: { cordoned: true, cordoned_reason: "new disks" }, ...more });
@@ -134,7 +134,7 @@ describe("a drain preview", () => {
     expect(stays?.reason).toContain("n2: it has 16 processors, 32 wanted (cn-cpu-available)");
     expect(stays?.remedy).toBe("after opsctl cn uncordon n3, n3 can take it");
     const [none] = (await drain([instance(1, { cpu: 33 })], nodes)).not_placeable;
-    const fewer = "add a node with 33 processors; a stopped instance can also get fewer vCPUs first";
+    const fewer = "add a node with 33 processors, or stop the instance and give it fewer vCPUs";
     expect(none?.remedy).toBe(fewer);
     // A node that has not reported its capacity takes no instance.
     const silent = node(4, { capacity: null });
@@ -173,7 +173,7 @@ describe("a drain preview", () => {
     });
   });
 
-  test("places a running instance only on a node with all CPU features, and a stopped instance on any node", async () => {
+  test("places a running instance only on a node that has every CPU feature of its present node, and a stopped one on any node", async () => {
     const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
     expect((await drain([instance(1)], elsewhere)).not_placeable).toHaveLength(1);
     expect((await drain([instance(1, { state: "stopped" })], elsewhere)).placeable).toHaveLength(1);

@@ -12,7 +12,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 
 const TOOLS = ["mmdebstrap", "bash", "cpio", "qemu-system-x86_64"] as const;
 const why_not = process.platform !== "linux" || process.getuid?.() !== 0
-  ? "mmdebstrap installs Debian as root on Linux"
+  ? "this test needs Linux and root, because it installs Debian with mmdebstrap"
   : lacking(...TOOLS);
 const run = promisify(execFile);
 const PACKAGES = "linux-image-cloud-amd64,mdadm,lvm2,e2fsprogs,udev,kmod";

@@ -229,7 +229,7 @@ function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
 }
 
 function fewerVcpus({ cpu }: HostedInstance): string {
-  return `add a node with ${cpu} processors; a stopped instance can also get fewer vCPUs first`;
+  return `add a node with ${cpu} processors, or stop the instance and give it fewer vCPUs`;
 }
 
 /** Commands by filter. If only this filter rejected a node, the command lets the node take the instance. */

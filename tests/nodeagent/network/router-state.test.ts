@@ -77,7 +77,7 @@ test("the commands for a removed VPC delete everything that the commands for an 
   expect(removed.announced).toEqual([]);
 });
 
-test("a NIC whose tap does not exist has no address, route or chain", () => {
+test("a NIC whose tap does not exist has no address, no route to a tap, and no chain", () => {
   const without = new Set([tapName(VPC.machines[1]!.mac)]);
   const text = JSON.stringify(wanted(VPC, "n1", without)) + rulesetOf(documentOf(VPC, "n1"), without);
   expect(text).not.toContain(tapName(VPC.machines[0]!.mac));
@@ -137,16 +137,16 @@ describe("the longest prefix wins across all tables", () => {
   const routesTo = (destination: string, family: 4 | 6 = 4) =>
     wanted().families[family].routes.filter((route) => route.destination === destination);
 
-  test("a route inside a subnet is looked up before the VPC's NICs", () => {
+  test("a route whose destination is inside a subnet is looked up before the routes to the VPC's NICs", () => {
     const [route] = routesTo("10.0.1.0/24");
     const lookup = wanted().families[4].rules.find(({ table }) => table === route?.table);
     expect(route?.hop).toEqual({ kind: "blackhole" });
-    // The main table has priority 300 (kernel.ts).
+    // The main table has priority 300 (overlay-device.ts).
     expect(lookup?.priority).toBeLessThan(300);
     expect(lookup?.from).toBe("10.0.2.0/24");
   });
 
-  test("the default route is looked up after the NICs, and after the VPC's own blocks", () => {
+  test("the default route is looked up after the routes to NICs, and never used for the VPC's own blocks", () => {
     const tables = new Set(routesTo("default").map(({ table }) => table));
     for (const block of routesTo("10.0.0.0/16")) {
       expect(block.hop).toEqual({ kind: "unreachable" });
