@@ -52,7 +52,7 @@ create function berth_unmade_bytes(of_cn uuid) returns bigint language sql stabl
 -- server's placement filters apply the same rules. The counters stay locked until the end of the commit. If {tenant_id,
 -- silo_id} are given, the function compares them with the node's pin. Every instance has a CPU, so a call without
 -- cpu_units is for something that is on the node already, such as a disk that grows. Then the function does not check
--- the state and the settings of the node.
+-- the node's state, heartbeat, reservation, cordon and pin.
 create function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;

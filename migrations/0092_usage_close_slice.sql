@@ -1,4 +1,4 @@
--- span_id and instance_id record how far the day after the last closed day is summarized. For this day, usage_day
+-- The day after the last closed day is summarized in slices, up to span_id and instance_id. For this day, usage_day
 -- contains the spans with an id up to span_id, and the traffic of the instances with an id up to instance_id. These
 -- sums are not shown before the day is closed.
 alter table usage_closed

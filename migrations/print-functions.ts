@@ -3,7 +3,7 @@
 // `deno task schema` runs this program. tests/db/schema.test.ts fails when a printed file is out of date.
 import type { Connection } from "../src/db/pool.ts";
 
-/** Child rows of a table, found by key columns. An insert has no key columns. */
+/** A write of child rows. `keys` are the columns that find the rows; an insert finds no rows, so it has no keys. */
 export type ChildWrite = {
   readonly op: "insert" | "upsert" | "remove";
   readonly table: string;
@@ -31,7 +31,7 @@ type Kind = {
 };
 type Op = "held" | "absent" | "insert" | "update" | "delete" | "upsert" | "remove";
 
-/** A table's statement and the value that selects it: the kind, the table, or the table with its key columns. */
+/** A table with a statement, and the value that selects it: the kind, the table, or the table with its key columns. */
 type Branch = {
   readonly when: string;
   readonly table: string;
@@ -99,7 +99,7 @@ async function arms(client: Connection, op: Op, branches: readonly Branch[]): Pr
   }));
 }
 
-/** Returns the guards or effects of this folder, without their prefix. */
+/** Returns the names of the database's guard or effect functions, without their prefix. */
 async function namesOf(client: Connection, prefix: "guard" | "effect"): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select substr(proname, $1) as name from pg_proc
@@ -141,7 +141,7 @@ function writeFunction(name: string, op: Op, purpose: string, arms: readonly Arm
 -- Each ${by} below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
 -- - $1: the entries
--- - $2: the choice of each unit
+-- - $2: the chosen alternative of each unit
 -- - $3: the given columns
 -- - $4 to $6: the table, its key columns and the type of the key columns
 ${PRINTED}

@@ -1,4 +1,4 @@
-// Builds one control plane, with all its ports, from its configuration and a database URL.
+// Builds one control plane from its configuration and a database URL: its engine, routes and background work.
 import { fileURLToPath } from "node:url";
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
@@ -78,7 +78,7 @@ const WEB_CONSOLE_FOLDER = fileURLToPath(new URL("../console/dist", import.meta.
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
-  /** Admits the body of a request. Servers that read bodies themselves call this; otherwise `fetch` calls it. */
+  /** Reserves memory for the body of a request. Servers that read bodies call this; otherwise `fetch` calls it. */
   readonly admitBody: BodyAdmission;
   /** Runs one pass of the background work. Hosts with a schedule call this. */
   readonly pass: () => Promise<void>;
@@ -120,7 +120,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     },
   });
   // This call can fail because another running server holds a lock that the call needs. That server has created the
-  // partitions, and maintenance repeats the call.
+  // partitions of stored replies, and maintenance repeats the call.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);
@@ -189,7 +189,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A constraint violation without a fault is a bug: a repeated request would fail again, so the answer is 500.
+    // A violated constraint for which the actor declares no fault is a bug. A retry would fail again, so it is a 500.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"

@@ -21,7 +21,7 @@ import { instanceView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** 503: other commits took the room of every candidate before this commit. */
+/** 503: no candidate can take the instance any more, usually because other commits took the room. */
 export const NO_ROOM_TO_MOVE = fault("unavailable", "no other node has room for the instance: <WHAT>", {
   error_code: "CapacityExhausted",
 });

@@ -33,7 +33,7 @@ export type SubnetMessage = Create<Fields> | Update | UseRouteTable | Delete;
 export type SubnetState = RecordState<
   VpcMember & Blocks & {
     readonly route_table_id: string;
-    /** The VPC's block of each family in which this subnet has a block. A foreign key checks that the VPC has it. */
+    /** Copies of the VPC's blocks, in the families in which this subnet has a block. A foreign key keeps them equal. */
     readonly vpc_ipv4_block: string | null;
     readonly vpc_ipv6_block: string | null;
   }

@@ -33,7 +33,7 @@ export function mirror(host: Host): AnyCommand {
     .requiredOption("--to <folder>", "the folder to write; a second run updates it")
     .option(
       "--base-url <url>",
-      "URL at which a web server will serve the folder; the mirror's index lists it first for every file",
+      "URL at which a web server will serve the folder; the mirror's index lists it before the vendor's URLs",
     )
     .option("--prune", "remove image files and documents that the mirror no longer lists")
     .addOption(TRUST_INDEX)

@@ -1,5 +1,5 @@
-// Parses and formats sizes such as 64GiB, in powers of 1024. A formatted size is one word, so that scripts can cut it
-// from a table.
+// Parses and formats sizes such as 64GiB, in powers of 1024. In tables a size is one word, so that scripts can cut it
+// out.
 import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;

@@ -38,7 +38,7 @@ function readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => voi
   const { stdin } = process;
   const onData = (chunk: Uint8Array) => {
     stdin.pause();
-    // A failure ends the console, and the console reports the failure.
+    // `onBytes` fails if the connection has ended. The caller reports that failure itself.
     onBytes(chunk).then(() => isOver || stdin.resume(), () => {});
   };
   let isOver = false;

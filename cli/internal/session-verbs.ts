@@ -16,6 +16,7 @@ const COLUMNS: readonly Column<SessionListed>[] = [
   ["AGE", (session) => session.created_at, AGE_COLUMN],
   ["LAST_REFRESH", (session) => session.refreshed_at, AGE_COLUMN],
   ["EXPIRES_AT", (session) => session.expires_at],
+  ["CREATED_AT", (session) => session.created_at, WIDE_COLUMN],
 ];
 
 const SESSION: RecordKind<SessionListed> = {

@@ -25,7 +25,7 @@ export function match(pattern: string, path: string): Record<string, string> | n
   return params;
 }
 
-/** The forms of parameters by their names, each with its noun. A parameter with another name is a UUID. */
+/** The form of each parameter by its name, with the words for error texts. A parameter with another name is a UUID. */
 const FORMS: Readonly<Record<string, readonly [RegExp, string]>> = {
   // The server takes the same forms.
   mac: [/^[0-9a-f](?:[:\-. ]?[0-9a-f]){11}$/i, "a MAC"],

@@ -2,7 +2,7 @@
 -- Each pair of a table and key columns below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
 -- - $1: the entries
--- - $2: the choice of each unit
+-- - $2: the chosen alternative of each unit
 -- - $3: the given columns
 -- - $4 to $6: the table, its key columns and the type of the key columns
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.

@@ -9,7 +9,7 @@ const OWNER_ONLY = 0o600;
 
 /**
  * Joins two connections. If one closes, the other sends its buffered bytes and closes. Resolves when both are closed.
- * If only one direction closed, nothing would read the other direction, and a QEMU that sends would wait forever.
+ * So no connection stays half open: nothing would read its other direction, and a QEMU that sends would wait forever.
  */
 export function joined({ socket, first }: OpenStream, other: Socket): Promise<void> {
   return new Promise((resolve) => {

@@ -33,7 +33,7 @@ export const Job = z.object({
   claimed_by: z.string().nullable(),
   result: z.unknown(),
   target_cn_uuid: z.string().nullable().describe("Only this node can claim the job"),
-  operation_id: z.string().describe("The operation that waits for the job"),
+  operation_id: z.string().describe("The operation that the job belongs to"),
   lease_until: Timestamp.nullable().describe(
     "The job fails at this time, unless its node renews the lease before then",
   ),
@@ -119,7 +119,7 @@ export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
  * The data that a node needs for a job. Fields that a kind of job does not need are empty, null or missing:
- * - Every job has the ids, and a job about an instance has `instance`.
+ * - Every job has `job_id` and `kind`, and a job about an instance has `instance`.
  * - provision and migrate_receive have all data of the new machine.
  * - create_disk and rebuild have the image.
  * - start and rebuild have the NICs and their subnets.
@@ -128,7 +128,9 @@ export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 export const Blueprint = z.object({
   job_id: z.string(),
   kind: z.looseObject({ kind: z.enum(JOB_KINDS) }),
-  instance: Instance.nullable().describe("Null when the instance no longer exists; then the job must fail"),
+  instance: Instance.nullable().describe(
+    "Null if the job is not about an instance, or the instance no longer exists; a job that needs the instance then fails",
+  ),
   image: Image.nullable(),
   nics: z.array(Nic),
   subnets: z.array(Subnet),

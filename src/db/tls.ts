@@ -1,6 +1,6 @@
-// Configures TLS to the database. With TLS, the server's certificate and name are verified in every sslmode except
-// no-verify and libpq's compatible modes (docs/reliability.md S-32). Each start logs a warning if a connection to
-// another machine is not encrypted or not verified.
+// Configures TLS to the database. With TLS, the server's certificate and name are verified, unless sslmode is
+// no-verify, or uselibpqcompat=true requests libpq's weaker meaning of the modes (docs/reliability.md S-32). Each start
+// logs a warning if a connection to another machine is not encrypted or not verified.
 import { isLoopback } from "../lib/net/client-address.ts";
 import { databaseUrls } from "./database-hosts.ts";
 

@@ -1,6 +1,6 @@
 // Runs all checks of the doctor in one read-only snapshot, so that all checks see the same state. Two connections share
-// the checks, because PostgreSQL uses one processor for a connection. Each check has its own time limit. A check that
-// exceeds the limit is reported as skipped, and the other checks still run.
+// the checks, because PostgreSQL uses one processor for a connection. The first four checks are of the environment.
+// Each other check has its own time limit: a check that exceeds it is reported as skipped, and the rest still run.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";

@@ -13,8 +13,8 @@ const tenant_id = { tenant_id: Uuid };
 
 /** The text that the API description adds about a silo's images and SSH keys. */
 const OF_SILO =
-  " Members of all tenants of the silo can see and use such an object. Only members with the capability silo-admin " +
-  "can create, change or delete it.";
+  " Members of all tenants of the silo can see and use such an object. Only operators and members with the capability " +
+  "silo-admin can create, change or delete it.";
 
 /** The levels. `about` is added to the descriptions of the level's routes. */
 export const LEVELS = [

@@ -1,5 +1,5 @@
-// Runs every cell (a message in a state) of the compute nodes' transition table once. The expected results are copied
-// from docs/nodes.md, not read from the table.
+// Runs every cell (a message in a state) of the compute nodes' transition table once. The expected results are
+// written here by hand, not read from the table.
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import type { CnState } from "../../actors/cn/state.ts";

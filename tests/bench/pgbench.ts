@@ -1,6 +1,6 @@
-// Runs the yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `--skip-some-updates`
-// (-N) selects pgbench's simple update: one update, one select and one insert in each transaction. Like Berth, pgbench
-// connects over loopback TCP.
+// Runs pgbench, PostgreSQL's own benchmark, as a yardstick on the PostgreSQL server of Berth's bench.
+// `--skip-some-updates` (-N) selects pgbench's simple update: one update, one select and one insert in each
+// transaction. Like Berth, pgbench connects over loopback TCP.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

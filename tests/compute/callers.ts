@@ -46,7 +46,7 @@ export async function makeCallers(t: TestControlPlane) {
   };
 }
 
-/** Returns the paths of the tenant's silo, of the tenant and of its project. Their lists are below these paths. */
+/** Returns the paths of the tenant's silo, of the tenant and of its project. Lists, such as images, are below them. */
 export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
   return {
     silo: `/v1/silos/${silo_id}`,

@@ -34,7 +34,7 @@ export async function makePool(t: TestControlPlane, networks: readonly string[],
   return okOf(await t.call("POST", "/v1/system/network-pools", { body })).id;
 }
 
-/** Leaves only the offsets in `left` free in the built-in pool of an address family, as if all other addresses were allocated. */
+/** Leaves only the offsets in `left` free in a built-in pool, as if all other addresses were allocated. */
 export async function leaveOnly(t: TestControlPlane, pool: string, left: readonly number[]): Promise<void> {
   await t.db.query("delete from pool_range where pool_id = $1", [pool]);
   await t.db.query("insert into pool_range select $1, n, n from unnest($2::bigint[]) n", [pool, left]);

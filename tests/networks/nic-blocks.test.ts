@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     expect(await pings("a1", "fd00:a:1::6", "fd00:a:7::9")).toBe(true);
   });
 
-  test("a guest cannot send from an address outside the blocks, and a NIC keeps an address inside another NIC's block", async () => {
+  test("a guest cannot send from an address outside its blocks, and a NIC's own address leads to it even inside another's block", async () => {
     expect(await pings("a1", "10.0.1.6", "10.0.8.9")).toBe(false);
     // 10.0.2.6 of a3 is inside the block 10.0.2.0/28 of a1.
     expect(await pings("a2", "10.0.2.6")).toBe(true);
@@ -105,9 +105,9 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     expect(await answers(), "while it runs").toEqual(["", ""]);
     await site.run(["ip", "netns", "del", "vm-a3"]);
     await drivers.n1.removeTap(4_096, near.mac);
-    expect(await answers(), "before the agent compares the router").toEqual(["", ""]);
+    expect(await answers(), "before the document is applied again").toEqual(["", ""]);
     await drivers.n1.apply(document);
-    expect(await answers(), "after that").toEqual(["", ""]);
+    expect(await answers(), "after the document is applied again").toEqual(["", ""]);
     expect(await drivers.n1.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
     for (const address of [from4, from6]) expect(await pings("a2", address), "a1 takes no packets").toBe(false);
 

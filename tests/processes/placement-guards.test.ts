@@ -142,7 +142,7 @@ test("if the node is removed first, a placement that waits for the removal is re
   expect(await placed(node)).toBe(0);
 });
 
-test("if the node is removed first, a placement by a commit call gets the fault of its own guard", async () => {
+test("if the node is removed first, a placement by a commit call is refused, because its guard finds no approved node", async () => {
   const node = await disabledNode();
   expect((await remove(node)).status).toBe(204);
   expect(await placement.place(node)).toBe("refused");

@@ -1,6 +1,6 @@
 // Clients that are slow or numerous, from one address or from 200, occupy only a limited share of a server's
-// connections, long polls and memory for bodies. A known agent keeps working. The server is the server process of `task start`, with its
-// permissions. docs/reliability.md S-50.
+// connections, long polls and memory for bodies. A known agent keeps working. The server is the server process of
+// `task start`, with its permissions. docs/reliability.md S-50.
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";

@@ -165,7 +165,7 @@ describe("traffic", () => {
     okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
   });
 
-  test("reports through two processes at the same time count once", async () => {
+  test("a report that is stored eight times at the same time counts once", async () => {
     const { id } = await a.running();
     const [before = 0] = await total();
     const json = JSON.stringify([{

@@ -26,8 +26,8 @@ export function newFrameCutter(): FrameCutter {
   let held: Buffer[] = [];
   let length = 0;
   /**
-   * The next step starts when this number of bytes has arrived. So the parts of a long frame are joined when the frame
-   * is complete, not whenever a part arrives.
+   * The number of bytes to wait for: the header of a frame, or the whole frame once its header is known. So the parts
+   * of a long frame are joined when the frame is complete, not whenever a part arrives.
    */
   let needed = 7;
 
@@ -52,7 +52,7 @@ export function newFrameCutter(): FrameCutter {
         needed = size + AROUND;
         if (length < needed) return frames;
         if (stream[size + 7] !== END) {
-          throw new AmqpFault(FRAME_ERROR, "a frame has no end mark after the size in its header");
+          throw new AmqpFault(FRAME_ERROR, "the byte after a frame's payload is not the end mark");
         }
         frames.push({ type: stream[0]!, channel: stream.readUInt16BE(1), payload: stream.subarray(7, 7 + size) });
         held = [stream.subarray(size + AROUND)];

@@ -83,7 +83,7 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
       case "name":
         return writeLines(entries.map(({ item }) => nameOf(item) ?? ""));
       case "csv": {
-        // In CSV, the value of AGE is the time of creation, which another column has already.
+        // In CSV, AGE is a time, which another column of the list has already (tests/cli/age-columns.test.ts).
         const columns = flags.columns === undefined ? shown.filter(([title]) => title !== "AGE") : shown;
         const titles = flags.headers === false ? null : columns.map(([title]) => title.toLowerCase());
         return stdout.write(csvText(titles, entries.map((entry) => columns.map(([, cell]) => cell(entry)))));

@@ -44,6 +44,7 @@ export const INSTANCE_COLUMNS: readonly Column<SystemInstance>[] = [
   ["PROJECT", (instance) => instance.project_name],
   ["ADDRESSES", (instance) => instance.addresses.join(",")],
   ["REASON", (instance) => instance.lifecycle.reason, WIDE_COLUMN],
+  ["CREATED_AT", (instance) => instance.created_at, WIDE_COLUMN],
 ];
 
 /** Finds an instance of any tenant. Reads the list of instances unless the name is a complete UUID. */

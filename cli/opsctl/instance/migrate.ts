@@ -58,6 +58,7 @@ const COLUMNS: readonly Column<Migration>[] = [
   ["PAUSED", (migration) => migration.downtime_ms === null ? "" : `${migration.downtime_ms} ms`],
   ["AGE", (migration) => migration.created_at, AGE_COLUMN],
   ["REASON", (migration) => migration.reason, WIDE_COLUMN],
+  ["CREATED_AT", (migration) => migration.created_at, WIDE_COLUMN],
 ];
 
 function progressOf({ state, progress }: Migration): string {

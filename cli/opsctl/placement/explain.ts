@@ -24,8 +24,11 @@ export function explain(): AnyCommand {
     .option("--cpu <count>", "vCPUs", wholeNumber(1))
     .option("--memory <size>", "memory: bytes, or a size such as 4GiB")
     .option("--disk <size>", "sum of all disks: bytes, or a size such as 20GiB")
-    .option("--tenant <tenant>", "tenant of the instance; without a tenant, nodes with a pin are rejected")
-    .addOption(oneOf("--role <role>", "role that the node must have; default tenant", CN_ROLES))
+    .option(
+      "--tenant <tenant>",
+      "tenant of the instance; without it, nodes that are pinned to a tenant or silo are rejected",
+    )
+    .addOption(oneOf("--role <role>", "role that the node must have; the default is the role tenant", CN_ROLES))
     .addOption(oneOf("--brand <brand>", "brand of the instance; bhyve needs hardware virtualisation", INSTANCE_BRANDS))
     .option("--min-platform <stamp>", "oldest platform image that can run it")
     .option("--avoid <node>", "node to avoid; may be repeated", each)

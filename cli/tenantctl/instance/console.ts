@@ -4,7 +4,7 @@ import { openConsole } from "../../internal/console.ts";
 import { createEscape } from "../../internal/console-escape.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
-import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
@@ -35,6 +35,7 @@ const COLUMNS: readonly Column<OpenConsole>[] = [
   ["MODE", ({ mode }) => mode],
   ["AGE", ({ since }) => since, AGE_COLUMN],
   ["SESSION", ({ session_id }) => session_id, ID_COLUMN],
+  ["SINCE", ({ since }) => since, WIDE_COLUMN],
 ];
 
 export function consoles(): AnyCommand {

@@ -1,5 +1,13 @@
 import type { Instance } from "../../../src/contract/instance.ts";
-import { AGE_COLUMN, blockText, BYTES_COLUMN, ID_COLUMN, STATE_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
+import {
+  AGE_COLUMN,
+  blockText,
+  BYTES_COLUMN,
+  ID_COLUMN,
+  STATE_COLUMN,
+  WIDE_COLUMN,
+  WIDE_ID_COLUMN,
+} from "../../internal/table.ts";
 import { byteSizeText } from "../../internal/byte-size.ts";
 import { labelText } from "../../internal/labels.ts";
 import type { TenantIo } from "../open-io.ts";
@@ -23,6 +31,7 @@ export const INSTANCE: Kind<Instance> = {
     ["MEMORY", (instance) => instance.memory_bytes, BYTES_COLUMN],
     ["AGE", (instance) => instance.created_at, AGE_COLUMN],
     ["IMAGE", (instance) => instance.image_id, WIDE_ID_COLUMN],
+    ["CREATED_AT", (instance) => instance.created_at, WIDE_COLUMN],
   ],
   lines: (instance) => [
     ["id", instance.id],

@@ -17,7 +17,12 @@ export function metrics(): AnyCommand {
     .action(withIo(async (io, name, { minutes }) => {
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}/metrics`;
       const answer = await io.get<InstanceMetrics>(path, { minutes });
-      io.table(answer, intervalsOf(answer.samples), COLUMNS, "(no samples yet: a running instance has one every 15 s)");
+      io.table(
+        answer,
+        intervalsOf(answer.samples),
+        COLUMNS,
+        "(fewer than two samples: a running instance has one every 15 s)",
+      );
     }));
 }
 

@@ -19,6 +19,7 @@ export const PLACEMENT_GROUP: Kind<PlacementGroup> = {
     ["STRICTNESS", (group) => group.strictness],
     ["AGE", (group) => group.created_at, AGE_COLUMN],
     ["DESCRIPTION", (group) => group.description, WIDE_COLUMN],
+    ["CREATED_AT", (group) => group.created_at, WIDE_COLUMN],
   ],
   lines: (group) => [
     ["id", group.id],

@@ -1,7 +1,7 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
 import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
-import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant, projectsOf } from "../scope.ts";
 
@@ -10,6 +10,7 @@ const COLUMNS: readonly Column<Project>[] = [
   ["ID", (project) => project.id, ID_COLUMN],
   ["AGE", (project) => project.created_at, AGE_COLUMN],
   ["DESCRIPTION", (project) => project.description],
+  ["CREATED_AT", (project) => project.created_at, WIDE_COLUMN],
 ];
 
 export function list(): AnyCommand {

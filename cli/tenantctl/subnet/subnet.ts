@@ -23,6 +23,7 @@ export const SUBNET: Kind<Subnet> = {
     ["VPC", (subnet) => subnet.vpc, WIDE_ID_COLUMN],
     ["ROUTE_TABLE", (subnet) => subnet.route_table_id, WIDE_ID_COLUMN],
     ["DESCRIPTION", (subnet) => subnet.description, WIDE_COLUMN],
+    ["CREATED_AT", (subnet) => subnet.created_at, WIDE_COLUMN],
     PENDING_COLUMN,
   ],
   lines: (subnet) => [

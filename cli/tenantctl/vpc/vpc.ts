@@ -21,6 +21,7 @@ export const VPC: Kind<Vpc> = {
     ["DESCRIPTION", (vpc) => vpc.description, WIDE_COLUMN],
     ["VNI", (vpc) => vpc.vni],
     PENDING_COLUMN,
+    ["CREATED_AT", (vpc) => vpc.created_at, WIDE_COLUMN],
   ],
   lines: (vpc) => [
     ["id", vpc.id],

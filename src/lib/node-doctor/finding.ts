@@ -11,7 +11,7 @@ export function warns(text: string, mend: string | null = null): Finding {
   return { level: "warns", text, mend };
 }
 
-/** The warning about a node without an admin_ip. Only `opsctl cn exec` needs the address. */
+/** The warning about a node without an admin_ip, which `opsctl cn exec` needs. */
 export const NO_ADMIN_IP = "it has no admin_ip: opsctl cn exec cannot reach it";
 
 /** The warning about a node without an underlay address. A site with one node needs no underlay. */

@@ -102,10 +102,49 @@ describe("list", () => {
     const rows = ran.out().trimEnd().split("\n").map((line) => line.split(/ {2,}/));
     const host = INSTANCE.host_cn_uuid;
     expect(rows).toEqual([
-      ["NAME", "ID", "STATE", "ADDRESSES", "CPU", "MEMORY", "AGE", "IMAGE", "HOST", "HOST_PROBLEM", "LABELS"],
-      ["web-1", INSTANCE.id, STATE, "10.0.1.2,fd00::2,10.0.2.9", "2", "4GiB", "3h", IMAGE_ID, host, "-", "-"],
-      ["web-2", second.id, STATE, "10.0.1.3", "2", "4GiB", "3h", IMAGE_ID, host, "its node sends no heartbeat", "-"],
-      ["web-3", third.id, STATE, "-", "2", "4GiB", "3h", IMAGE_ID, "-", "-", "-"],
+      [
+        "NAME",
+        "ID",
+        "STATE",
+        "ADDRESSES",
+        "CPU",
+        "MEMORY",
+        "AGE",
+        "IMAGE",
+        "CREATED_AT",
+        "HOST",
+        "HOST_PROBLEM",
+        "LABELS",
+      ],
+      [
+        "web-1",
+        INSTANCE.id,
+        STATE,
+        "10.0.1.2,fd00::2,10.0.2.9",
+        "2",
+        "4GiB",
+        "3h",
+        IMAGE_ID,
+        INSTANCE.created_at,
+        host,
+        "-",
+        "-",
+      ],
+      [
+        "web-2",
+        second.id,
+        STATE,
+        "10.0.1.3",
+        "2",
+        "4GiB",
+        "3h",
+        IMAGE_ID,
+        INSTANCE.created_at,
+        host,
+        "its node sends no heartbeat",
+        "-",
+      ],
+      ["web-3", third.id, STATE, "-", "2", "4GiB", "3h", IMAGE_ID, INSTANCE.created_at, "-", "-", "-"],
     ]);
   });
 

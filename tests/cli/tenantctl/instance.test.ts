@@ -192,6 +192,6 @@ describe("metrics", () => {
 
   test("prints a note if no sample exists yet", async () => {
     const ran = await tenantctl(["instance", "metrics", INSTANCE.id], { env: SCOPED, server: answering([]) });
-    expect(ran.out()).toBe("(no samples yet: a running instance has one every 15 s)\n");
+    expect(ran.out()).toBe("(fewer than two samples: a running instance has one every 15 s)\n");
   });
 });
