@@ -1,4 +1,4 @@
-// Lists the executables in the manual, with their command trees and with sections that the trees do not contain.
+// Lists the executables that have man pages. Each has its command tree, and sections that the tree does not contain.
 import { buildBooter } from "../../booter/program.ts";
 import { buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";

@@ -1,5 +1,5 @@
-// Escapes text for man(7). A formatter would read a backslash or a quote inside a word as an instruction. It would read
-// a dot or an apostrophe at the start of a line as a request. It would also print a bare hyphen as a dash, which shells
+// Escapes text for man(7). In unescaped text, a formatter reads a backslash or a quote inside a word as an instruction,
+// and a dot or an apostrophe at the start of a line as a request. It prints an unescaped hyphen as a dash, which shells
 // do not understand.
 import { plainText } from "../internal/plain-text.ts";
 

@@ -1,14 +1,14 @@
 import { invalidValue } from "../framework.ts";
 import { usageFailure } from "../internal/failure.ts";
 
-/** Parses the share of an option: `50%` or `0.5` is 0.5. The parser names the option before the message. */
+/** Parses the value of an option: `50%` or `0.5` is 0.5. The option parser puts the option's name before the error. */
 export function fractionOf(text: string): number {
   const { fraction, complaint } = parseFraction(text);
   if (complaint !== null) throw invalidValue(complaint);
   return fraction;
 }
 
-/** Parses the share of a setting, and names the setting in the error. */
+/** Parses the value of a setting. The error names the setting. */
 export function settingFraction(key: string, text: string): number {
   const { fraction, complaint } = parseFraction(text);
   if (complaint !== null) throw usageFailure(`${text} is not a value of ${key}. ${complaint}`);

@@ -4,7 +4,7 @@ import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(): Promise<AnyCommand> };
 
-/** Imports the parser late: the front page reads this list and must start without the parser. */
+/** Imports the parser when it is called: the front page reads NOUNS and must start without the parser. */
 async function group(name: string, summary: string, members: readonly AnyCommand[]): Promise<AnyCommand> {
   return (await import("../framework.ts")).group(name, summary, members);
 }

@@ -37,7 +37,7 @@ release_keyring() {
 KEY
 }
 
-# The same key for OpenSSL; empty if only gpgv supports its algorithm.
+# The release's public key in the form for OpenSSL; empty if only gpgv supports the algorithm of the key.
 release_public_key() {
   cat <<'KEY'
 @PUBLIC_KEY@

@@ -26,7 +26,7 @@ type Source = {
   readonly pool_id?: string | undefined;
 };
 
-/** Returns the fields of the body that name the source: by default, the fixed pool of the family. */
+/** Returns the fields of the body that name the source. Without --network and --pool, names only the family. */
 export function sourceOf({ family, network, pool }: Given): Source {
   if (network === undefined && pool === undefined) return { family: familyOf(family ?? "ipv4") };
   return { family: family && familyOf(family), network_id: network, pool_id: pool };

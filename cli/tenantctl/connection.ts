@@ -30,8 +30,8 @@ export async function resolveEndpoint(environment: Environment, flags: Flags): P
   }
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
   const by_name = () => parseEndpoint(named!, "TENANTCTL_ENDPOINT");
-  // --profile is a flag, and flags override the environment. If the profile has no saved endpoint yet, because this
-  // login creates the profile, the variable is used below.
+  // --profile is a flag, and flags override the environment. If the profile has no saved endpoint, as in a login that
+  // creates the profile, TENANTCTL_ENDPOINT is used below.
   if (named && flags.profile === undefined) return by_name();
   const profile = await profileOf(environment, flags);
   const saved = await readLogin(environment, profile);
@@ -74,7 +74,7 @@ function ofSession(profile: string, saved: Session): Omit<Connection, "endpoint"
 
 /**
  * Returns the connection with a new token. Uses the saved token if another command has renewed it. If not, renews the
- * token and saves it, unless the profile changed in the meantime. Returns a connection without a session unchanged.
+ * token and saves it, unless the profile changed in the meantime. Does not change a connection without a session.
  * Throws a Failure if the session has expired.
  */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {

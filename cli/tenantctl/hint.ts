@@ -26,7 +26,10 @@ const SELECTORS: readonly Selector[] = [
 /** Matches a message that only names parameters of the request. */
 const PARAMETERS = /^[A-Z]+ \S+ requires /;
 
-/** Names what the user did not select, in place of the parameters of the request, and the tenant's projects. */
+/**
+ * Returns a message about the missing tenant or project, and the tenant's projects if they are known. Keeps the server's
+ * message if it does more than name parameters of the request.
+ */
 async function unselectedText(io: TenantIo, message: string, flags: readonly string[]): Promise<string> {
   const named = (text: string) => PARAMETERS.test(message) ? text : message;
   if (!flags.includes(PROJECT_FLAG)) return named("no tenant is selected");

@@ -16,8 +16,8 @@ export function setSingleKeys(on: boolean): void {
 }
 
 /**
- * The previous key and the present key. All callers of `useKeys` share these variables. Otherwise a handler could take
- * the second key of another handler's pair for a single key.
+ * The previous key and the present key. All callers of `useKeys` share these variables, so that no handler takes the
+ * second key of another handler's pair for a single key.
  */
 let first = "";
 let present = "";

@@ -108,7 +108,7 @@ export function nameQuery(ref: Ref, others: readonly Ref[] = []): Query<string |
       if (path === null) return await foundName(id, signal);
       type Shown = { hostname?: string; name?: string; kind?: string };
       const { hostname, name, kind } = await get<Shown>(path, undefined, signal).catch((error): Shown => {
-        // The store keeps the empty result. After a failed read, each use of the name would cause another read.
+        // The store keeps this empty result. If the read failed instead, each use of the name would cause another read.
         if (error instanceof Refusal && error.status === 404) return {};
         throw error;
       });

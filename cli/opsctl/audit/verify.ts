@@ -39,8 +39,8 @@ type Range = { readonly from: number; readonly to: number | undefined };
 
 /**
  * Verifies the events in parts, oldest first. Returns the answer about the first part that is broken, or else about the
- * last part. The head in the first answer determines the number of parts. Without `to`, the last part has no end, so
- * it includes events that were added meanwhile.
+ * last part. The newest event in the first answer determines the number of parts. Without `to`, the last part has no
+ * end, so it includes events that were added meanwhile.
  */
 async function verifyParts(io: Io, { from, to }: Range): Promise<AuditVerification> {
   let last: number | null = null;

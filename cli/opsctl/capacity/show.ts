@@ -57,7 +57,7 @@ function nodeText({ report, reported_at, placed }: NodeCapacity): string {
   return `${table}\n\n${blockText([["reported_at", reported_at ?? "never"]])}`;
 }
 
-/** Returns the cells of a row. Each share is also shown as a percentage of the capacity. */
+/** Returns the cells of a row. The used amounts are also shown as percentages of the capacity. */
 function cells([name, has, ...shares]: Row, text: (value: number) => string): readonly string[] {
   const share = (value: number) =>
     has === null || has === 0 ? text(value) : `${text(value)} (${Math.round(value / has * PERCENT)} %)`;

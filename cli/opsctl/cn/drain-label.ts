@@ -48,7 +48,7 @@ export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait
   }
   const progressOf = (operation: OperationView) => progressText(io, operation.state, nodes);
   const ended = await follow(io, { id: operation_id, limit_ms: Infinity, poll_s_max: POLL_S, progressOf });
-  // A drain that could not empty a node failed, but has a result.
+  // If a node is not empty, the operation has failed, but its last step has a result.
   const result = (ended.steps.at(-1)?.output ?? null) as LabelDrainResult | null;
   if (result === null) throw new Failure(endText(ended), EXIT.failure);
   io.print(result, resultText(result));
@@ -67,7 +67,7 @@ function isStuck({ not_placeable }: DrainPreview): boolean {
   return not_placeable.length > 0;
 }
 
-/** Returns the text of a plan, with the instances of each node whose preview `isShown`. */
+/** Returns the text of a plan. Lists the instances of the nodes for whose previews `isShown` returns true. */
 function planText({ nodes, skipped }: LabelDrainStarted, isShown: (preview: DrainPreview) => boolean): string {
   const left = skipped.length === 0
     ? ""

@@ -26,7 +26,7 @@ export const NODE: Listing<CnView> & Showing<CnView> = {
   columns: columnsFor,
   all: async (io, _, { options }) => {
     const { state, label } = options as Options;
-    // Data formats print complete records, which may be large. So a page has fewer records.
+    // A data format such as --json prints complete records, which may be large. So a page has fewer records.
     const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
     return await io.all<CnView>(NODES_PATH, { state, label: labelFilter(label), ...whole });
   },
@@ -57,7 +57,7 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
     ["VERSION", (node) => node.agent_version],
     ...(nodes.some(needsLook) ? [claims_column] : []),
     ...(nodes.some(({ conflict }) => conflict !== null) ? [CONFLICT_COLUMN] : []),
-    // READY is the last column of the usual table. Its reason can be long, and is then truncated first.
+    // Without -o wide, READY is the last column, because its text can be long: the last column is truncated first.
     ...(ready === null ? [] : [ready_column]),
     ["LABELS", (node) => labelText(node.labels), WIDE_COLUMN],
     ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],

@@ -61,7 +61,7 @@ export function upgrade(): AnyCommand {
       }
       const progressOf = (operation: OperationView) => progressText(io, operation.state, nodes);
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity, poll_s_max: POLL_S, progressOf });
-      // An upgrade that stopped at a node failed, but has a result.
+      // If a node is not upgraded, the operation has failed, but its last step has a result.
       const result = (ended.steps.at(-1)?.output ?? null) as LabelUpgradeResult | null;
       if (result === null) throw new Failure(endText(ended), EXIT.failure);
       io.print(result, resultText(result, platform));

@@ -49,7 +49,10 @@ function namingSetting(error: unknown, key: string, text: string): unknown {
   return reworded(error, `${key} ${unit ?? rule}, not ${text}`);
 }
 
-/** Returns what a setting in seconds or in bytes takes, with the number for a duration; null for other settings. */
+/**
+ * Returns the rule for values of a setting in seconds or in bytes; null for other settings. If the text is a duration,
+ * the rule contains its number of seconds.
+ */
 function unitRule(key: string, text: string): string | null {
   if (BYTES.test(key)) return "takes bytes: a whole number, or a size such as 20GiB";
   if (!SECONDS.test(key)) return null;

@@ -40,8 +40,8 @@ export function valueOf(text: string): SettingBody["value"] {
 }
 
 /**
- * Returns the line that reports a change. If a variable overrides the setting, the server's answer has the value of the
- * override. The line then begins with `stored`, and states the value in effect.
+ * Returns the line that reports a change. If an environment variable of the server overrides the setting, the server's
+ * answer has the value of the variable. The line then begins with `stored`, and states the value in effect.
  */
 export function effectText({ key, value, env_override }: SettingView, changed: string, stored: string): string {
   return env_override === null

@@ -86,9 +86,9 @@ async function fetched(
 }
 
 /**
- * Throws a Failure if no document lists the digest. Also throws a Failure if only the index lists it and the operator
- * did not pass --trust-index. Trust in the index alone needs an explicit option, because every tenant may run an
- * imported image.
+ * Throws a Failure if neither the vendor nor the index lists the digest. Also throws a Failure if only the index lists
+ * the digest and the operator did not pass --trust-index. Trust in the index alone needs an explicit option, because
+ * every tenant may run an imported image.
  */
 function requireVendor({ traced }: Proof, { trust_index }: TrustPolicy): void {
   if (traced === "vendor" || (traced === "index" && trust_index)) return;

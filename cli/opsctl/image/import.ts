@@ -19,7 +19,7 @@ import { IMAGES_PATH, publicImages } from "./record.ts";
 const BRAND: InstanceBrand = "bhyve";
 const CONFLICT = 409;
 const FORBIDDEN = 403;
-/** Status of the answer if the control plane is too old to have the setting. */
+/** Status of the answer if the control plane is too old to have the setting `fetch.allowed_private`. */
 const NOT_FOUND = 404;
 
 export function importImage(host: Host): AnyCommand {

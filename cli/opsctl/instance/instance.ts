@@ -53,7 +53,7 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
   return pickRecord(await matching(io, name), name, INSTANCE_NAME);
 }
 
-/** An instance. The list of instances adds its addresses and the names of its node, tenant and project. */
+/** An instance. If it comes from the list of instances, it has its addresses and the names of its node and owners. */
 export type NamedInstance = Instance & Partial<SystemInstance>;
 
 /**
@@ -68,9 +68,9 @@ export async function findNamedInstance(io: Io, name: string): Promise<NamedInst
   const listedOn = async (cn: string | null) =>
     (await matching(io, instance.id, cn)).find(({ id }) => id === instance.id);
   const { host_cn_uuid } = instance;
-  // If the instance has changed its node since the first read, it is not in the list of that node.
+  // An instance that moved after the first read is not on that node. So the second search covers all nodes.
   const listed = await listedOn(host_cn_uuid) ?? (host_cn_uuid === null ? undefined : await listedOn(null));
-  // The later read replaces all fields of the node. Otherwise the UUID and the name could belong to different nodes.
+  // All fields about the node come from the later read, so that its UUID and its name belong to the same node.
   return { ...instance, ...listed };
 }
 

@@ -51,8 +51,8 @@ export async function readSite(io: Io, { wants, wantsSilo }: Part): Promise<Exis
 }
 
 /**
- * Returns the record of a setting. If a variable overrides the setting, the server does not show the stored value, so
- * the plan does not remove the setting.
+ * Returns the record of a setting. If an environment variable of the server overrides the setting, the server does not
+ * show the stored value, so the plan does not remove the setting.
  */
 function settingRecord({ key, value, default: usual, env_override }: SettingView): Existing {
   if (env_override !== null) {

@@ -75,9 +75,9 @@ export type Showing<R> =
 /** The description that `delete` and `update` need. */
 export type Changing<R> = Found<R> & {
   readonly summaries: { readonly delete: string };
-  /** Returns what is lost with the record, safe to print. Without it, `delete` does not ask for confirmation. */
+  /** Returns what is lost with the record, safe to print. A kind without `lost` is deleted without confirmation. */
   lost?(row: R): Question;
-  /** Returns the path of the record's own routes. */
+  /** Returns the path of the record in the API. */
   path(row: R): string;
   /** Returns the name and the UUID, safe to print. */
   title(row: R): string;

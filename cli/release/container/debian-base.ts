@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import type { Architecture } from "../deb.ts";
 import type { Layer } from "./oci.ts";
 
-/** base-files has the folders; Deno needs libc6 and libgcc-s1; the start script needs dash. */
+/** base-files creates the root folders; Deno needs libc6 and libgcc-s1; the start script needs dash. */
 const PACKAGES = ["base-files", "libc6", "libgcc-s1", "dash"] as const;
 /** Maximum size of the contents of a package, in bytes: libc6 has 13 MB. */
 const BYTES_MAX = 256 * 1024 * 1024;

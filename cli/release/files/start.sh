@@ -3,15 +3,15 @@
 # src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# Each connection is an open file. The server accepts 1,000 connections less than the limit of open files, so that it
-# has room for its other files. BERTH_CONNECTIONS_MAX keeps its default if the limit is at most 2,000, above 1,000,000
-# or absent.
+# The script sets BERTH_CONNECTIONS_MAX if the variable is empty and the machine has a suitable limit. Each connection is
+# an open file. The server needs 1,000 other files, so it can have 1,000 connections less than the limit of open files.
+# A limit that is at most 2,000, above 1,000,000 or absent does not count.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 connections=0
 [ "$files" -le 2000 ] || [ "$files" -gt 1000000 ] || connections=$((files - 1000))
 # In a container with a memory limit, 256 MiB are for the server itself, and 60 KB for each connection
-# (docs/capacity.md). At least 1,000 connections are allowed, because even a small site needs them.
+# (docs/capacity.md). This allows at least 1,000 connections, because even a small site needs them.
 # The limit is in the first file with cgroup v2, and in the second file with cgroup v1.
 memory=max
 for limit in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do

@@ -41,7 +41,7 @@ Suites: bookworm-security
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 SOURCES
-# Debian makes an initial file system for the kernel, too; the image has one of its own.
+# The image does not use the initial file system that Debian may build for the kernel; this script builds another one.
 # shellcheck disable=SC2086 # Names of packages, separated by spaces.
 mmdebstrap --mode=root --variant=minbase --format=directory --include="$(echo $packages | tr ' ' ',')" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -80,7 +80,7 @@ install -m 755 "$here/start-agent.sh" "$root/usr/lib/berth/start-agent"
 install -m 644 "$here"/*.service "$root/lib/systemd/system/"
 install -m 644 "$here/10-berth.conf" "$root/etc/ssh/sshd_config.d/10-berth.conf"
 printf 'HOMEHOST <ignore>\nAUTO -all\n' > "$root/etc/mdadm/mdadm.conf"
-# Loads the module early: on an emulated processor this takes longer than the 25 s that systemd-networkd waits for it.
+# Loads the module bridge early: on an emulated processor, loading takes longer than the 25 s that systemd-networkd waits.
 echo bridge > "$root/etc/modules-load.d/berth.conf"
 printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"

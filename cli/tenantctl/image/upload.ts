@@ -144,7 +144,7 @@ async function begin(io: TenantIo, sending: Sending): Promise<ImageUpload | Imag
     });
     const begun = await orIfMissing(() => io.get<ImageUpload>(`${PATH}/${id}`), () => Promise.resolve(null));
     if (begun !== null) return begun;
-    // The upload with this key was finished or cancelled, or it has expired.
+    // The upload with this Idempotency-Key was finished or cancelled, or it has expired.
     const images = nth === 1 ? await imagesLike(io, sending) : [];
     const sha256 = images.length === 0 ? null : await digestOf(source, body.size_bytes);
     const made = images.find((image) => image.sha256 === sha256);

@@ -20,7 +20,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   subnets: { fields: ["ipv4_block", "ipv6_block"], remedy: "delete it first", collide: overlap },
 };
 
-/** Returns why the server would refuse the record of the step while other records exist. */
+/** Returns a problem for each existing record because of which the server would refuse the record of the step. */
 export function collisions(
   { kind, entry }: EntryStep,
   existing: readonly Existing[],

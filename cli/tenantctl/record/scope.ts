@@ -1,5 +1,5 @@
-// Builds the selectors of a record's list from --vpc, --route-table and --instance, and from the global flags for
-// records of a project. A name is looked up in that list; a UUID needs no lookup.
+// Builds the selectors of the list in which a record is looked up by name. They come from --vpc, --route-table and
+// --instance, and for records of a project from the global flags. A UUID needs no lookup.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { AnyCommand } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
@@ -180,8 +180,8 @@ export async function vpcsText(io: TenantIo): Promise<string | null> {
 }
 
 /**
- * Returns the UUID of the VPC that the command line names, or of the only VPC of the project. Returns undefined without
- * either; the server's error then names the selector.
+ * Returns the UUID of the VPC that the command line names, or of the only VPC of the project. Returns undefined if the
+ * command line names no VPC and the project does not have exactly one. The server's error then names the selector.
  */
 export async function givenOrSoleVpc(io: TenantIo, name: string | undefined): Promise<string | undefined> {
   return name === undefined ? await onlyVpc(io) : await resolveVpc(io, name);

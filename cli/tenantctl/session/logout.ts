@@ -14,7 +14,7 @@ const UNAUTHENTICATED = 401;
 export function logout(summary: string): AnyCommand {
   return deleteCommand("logout", summary)
     .action(withIo(async (io) => {
-      // A damaged file is deleted, too.
+      // A damaged login is deleted, too.
       const profile = await profileOf(io.environment, io.flags);
       const login = await readLogin(io.environment, profile).catch((): "damaged" => "damaged");
       if (login !== null && login !== "damaged" && "access_token" in login) await endSession(io, profile, login);

@@ -1,4 +1,4 @@
-// Defines the options for kernel arguments and the console, which the commands for one machine and for a label share.
+// Defines the options for kernel arguments and the console. One command sets them for a machine, another for a label.
 import type { BootArguments, BootConsole } from "../../../../src/contract/boot.ts";
 import { BOOT_CONSOLES } from "../../../../src/contract/enums.ts";
 import { BOOT_CONSOLE_SPEED_DEFAULT } from "../../../../src/contract/limits.ts";

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<BootRecordShown>[] = [
   ["RESCUE", (record) => record.rescue ? "on" : "off"],
 ];
 
-/** The table has this column only if the booter has no boot file for one of the listed machines. */
+/** The table has this column only if at least one listed machine needs a boot file that the booter does not have. */
 const BOOT_FILE_COLUMN: Column<BootRecordShown> = [
   "BOOT_FILE",
   ({ client }) => client?.has_boot_file === false ? bootFileText(client) : null,

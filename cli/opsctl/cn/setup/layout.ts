@@ -1,5 +1,6 @@
 // Formats disk layouts as text: every disk, its use, and the resulting pool. A plan takes the options of an approval,
-// so that it shows the layout that the control plane computes for this approval. The tool on the node decides.
+// so that it shows the layout that the control plane computes for this approval. The tool on the node makes the final
+// decision about the layout.
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../../../src/contract/setup.ts";
 import { approvedLayout, type ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
