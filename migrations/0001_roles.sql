@@ -52,7 +52,8 @@ begin
 end
 $$;
 
--- Only the owner of the schema can do this. From PostgreSQL 15 on, a new database already has these rights.
+-- Revokes the right of other roles to create tables in the schema public. Only the owner of the schema can do this.
+-- From PostgreSQL 15 on, other roles do not have this right in a new database.
 do $$
 begin
   revoke create on schema public from public;

@@ -1,7 +1,7 @@
--- The only write path for messages. A call consists of units; each unit is written whole or not at all. For the driver
--- the call is one statement. The function runs separate statements, so each check reads what is committed at that time.
--- The name has a number: a release that changes the function adds commit_units_2, and keeps this function for processes
--- of the previous release.
+-- The only write path for messages. A call consists of units; each unit is written whole or not at all. The server
+-- sends one statement, which calls this function. Each statement inside the function reads the rows that are committed
+-- then. The name has a number: a release that changes the function adds commit_units_2, and keeps this function for
+-- processes of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}], plans: [{u, choices: [[condition]]}],
 --        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
@@ -11,9 +11,8 @@
 -- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}. A unit in none of them was written
 --        as it was sent.
 
--- Returns those of the given columns that the table has, as a list for insert, set or select. A state also has columns
--- that only its view has; these are left out. A table may have columns that an older process does not send; these get
--- their defaults.
+-- Returns the given columns that the table itself has, as a list for insert, set or select. Leaves out columns that
+-- exist only in the view that loads the rows. Columns that an older process does not send get their defaults.
 create function berth_columns(of_table regclass, given text[], alias text) returns text
 language sql stable strict as $$
   select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute

@@ -7,8 +7,8 @@ create unlogged table rate_bucket (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Failures of the whole site, counted by minute, so that the server can sum the last hour. The table is logged: a crash
--- does not give somebody who guesses credentials a new hour.
+-- Failures of the whole site, counted by minute, so that the server can sum the last hour. The table is logged, so the
+-- counts of somebody who guesses credentials survive a crash.
 create table failure_count (
   subject  text not null,
   minute   timestamptz not null,

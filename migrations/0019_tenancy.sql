@@ -26,8 +26,8 @@ create table tenant (
   created_at  timestamptz not null,
   constraint tenant_name unique (silo_id, name)
 );
--- One call writes both rows of a new silo, in the alphabetical order of their kinds. The silo's row is written first,
--- so its reference is checked at the end of the commit.
+-- One commit call writes a new silo and its default tenant, in the alphabetical order of their kinds. The silo's row is
+-- written first, so its reference to the tenant is checked at the end of the commit.
 alter table silo add constraint silo_default_tenant foreign key (default_tenant_id) references tenant (id)
   deferrable initially deferred;
 

@@ -73,8 +73,8 @@ create table subnet (
   vpc_ipv6_block cidr,
   created_at     timestamptz not null,
   check (ipv4_block is not null or ipv6_block is not null),
-  -- Each block is inside the block of the VPC. The foreign keys below keep the copy of the VPC's block equal to the
-  -- original.
+  -- The subnet's block of a family is inside the VPC's block of this family. The foreign keys below keep vpc_ipv4_block
+  -- and vpc_ipv6_block equal to the blocks in the VPC's row.
   check (case when ipv4_block is null then vpc_ipv4_block is null
               else vpc_ipv4_block is not null and ipv4_block <<= vpc_ipv4_block end),
   check (case when ipv6_block is null then vpc_ipv6_block is null

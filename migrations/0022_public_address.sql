@@ -79,8 +79,8 @@ create index public_address_by_floating_ip on public_address (floating_ip_id) wh
 create index nat_gateway_by_address on nat_gateway (public_address);
 create index floating_ip_by_address on floating_ip (address);
 create index floating_ip_of_pool on floating_ip (pool_id);
--- Two rows name a public address: one of a gateway or a floating IP, and one of public_address. A commit writes the row
--- of the gateway or the floating IP first, so the reference of this row is checked at the end of the commit.
+-- Two rows name a public address: a row of nat_gateway or floating_ip, and a row of public_address. A commit writes the
+-- row of public_address last, so the references to public_address are checked at the end of the commit.
 alter table nat_gateway add constraint nat_gateway_has_address
   foreign key (public_address) references public_address (address) deferrable initially deferred;
 alter table floating_ip add constraint floating_ip_has_address

@@ -23,8 +23,8 @@ alter table instance
   -- The job id in the tell that an unwinding operation waits for. It is set while the operation waits for the node.
   add column unwinding_as      uuid,
   add column floating_ip_ids   uuid[] not null default '{}',
-  -- When the last report of the node that was used was made, and how many reports in a row did not contain the
-  -- instance.
+  -- reported_at is the time of the newest report of the node that the server has applied to the instance.
+  -- missed_reports is the number of latest reports in a row that did not contain the instance.
   add column reported_at       timestamptz,
   add column missed_reports    int not null default 0 check (missed_reports between 0 and 2),
   add column created_at        timestamptz not null,

@@ -1,7 +1,7 @@
 -- The load of the nodes, from their capacity reports, and other data for placement and lists.
 
--- Now the function also checks the role of the node. A create and a change of the role both hold the lock cn:<id>, so a
--- create sees the latest role.
+-- guard_cn_has_room now also checks the role of the node. A create and a change of the role both hold the lock cn:<id>,
+-- so a create sees the latest role.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -88,7 +88,7 @@ create index cn_load_hour_age on cn_load_hour (hour);
 -- When the values for the last day and the last week were last computed.
 alter table cn_load_summary add column long_at timestamptz;
 
--- One row: the time of the last pass.
+-- One row: the time of the last pass of load_materialize.
 create table load_pass (one boolean primary key default true check (one), at timestamptz not null);
 
 -- Returns {cpu_p50_<of>, cpu_p95_<of>, cpu_max_<of>, samples_<of>} of a node's hours since the given time. Percentiles
@@ -107,8 +107,8 @@ create function berth_load_since(of_cn uuid, since timestamptz, of text) returns
     'cpu_max_' || of, (select round(max(cpu_max)::numeric, 4) from hours),
     'samples_' || of, (select coalesce(max(total), 0) from summed)) $$;
 
--- One pass: stores the last report of each node as a sample, and writes the summaries of all nodes with samples.
--- Returns whether this call made the pass: of calls within half an interval, only one makes it. A zero in a report
+-- Makes one pass: stores the last report of each node as a sample, and writes the summaries of all nodes with samples.
+-- If several calls come within half an interval, only one of them makes a pass and returns true. A zero in a report
 -- means that the node does not know the value.
 create function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare

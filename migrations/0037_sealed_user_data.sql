@@ -7,9 +7,9 @@ alter table sealed_user_data alter column plain drop not null, add column sealed
 create index sealed_user_data_plain on sealed_user_data (instance_id) where plain is not null;
 
 -- This view is for servers of the previous release, which may run during a deployment. They can read that an instance
--- has no user data, and delete the user data of an instance. They cannot store unencrypted user data. If an instance
--- has encrypted user data, their read fails. So no node gets the instance without its user data: the node asks again
--- until a server of this release answers.
+-- has no user data, and delete the user data of an instance. They cannot store unencrypted user data. They get an error
+-- when they read encrypted user data. So no node gets an instance without its user data: the node asks again until a
+-- server of this release answers.
 create function user_data_is_sealed() returns text language plpgsql as $$
 begin
   raise exception 'user data is sealed: ask a server of a later release';

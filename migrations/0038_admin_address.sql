@@ -1,6 +1,6 @@
 -- A node's admin_ip is the address of its boot record, which is written at the end of the setup. For a node that was
--- set up earlier, this migration writes the address. If several boot records have an address, it takes the one of the
--- first port in the node's order.
+-- set up earlier, this migration writes the address. If several boot records of a node have an address, the migration
+-- takes the address of the record whose MAC is first in the node's list of MACs.
 update cn
    set admin_ip = found.address
   from (select distinct on (c.server_uuid) c.server_uuid, r.address

@@ -62,15 +62,16 @@ create function quota_broken(limits jsonb, used jsonb, asked jsonb) returns text
       order by place limit 1),
     'true') $$;
 
--- {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds project:<id> and quota:<tenant>
--- exclusively.
+-- Arguments: {project_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds the locks project:<id>
+-- and quota:<tenant> exclusively.
 create or replace function guard_quota_has_room(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select quota_broken(to_jsonb(l), to_jsonb(u), args)
        from project_usage u cross join lateral limits_of_project(u.project_id, args->'defaults') l
       where u.project_id = (args->>'project_id')::uuid),
     'true') $$;
--- {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds quota:<tenant> exclusively.
+-- Arguments: {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults}. The caller holds the lock quota:<tenant>
+-- exclusively.
 create function guard_tenant_quota_has_room(args jsonb) returns text language sql volatile as $$
   select quota_broken(to_jsonb(l), to_jsonb(u), args)
     from (values ((args->>'tenant_id')::uuid)) w(id) left join tenant_usage u on u.tenant_id = w.id

@@ -14,13 +14,14 @@ create table console_session (
   take_over         boolean not null,
   history_bytes     integer not null check (history_bytes >= 0),
   -- The caller's credential, which is checked again during the session. key_id or login_id names the key or the login.
-  -- A token of another issuer has neither id, and ends at credential_expires_at.
+  -- A token of an external issuer has neither id, and ends at credential_expires_at.
   user_id           uuid not null,
   username          text not null,
   key_id            uuid,
   login_id          uuid,
   credential_expires_at timestamptz,
-  -- Whether the caller has root rights. For a token of another issuer, the row of the user does not contain this.
+  -- Whether the caller has root rights. The row of the user does not contain the root rights that a token of an
+  -- external issuer grants.
   is_root           boolean not null,
   -- SHA-256 of the ticket, in hex. Null if no ticket was issued.
   ticket_sha256     text,

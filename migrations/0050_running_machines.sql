@@ -1,8 +1,8 @@
 -- Metrics, screenshots and resets of running machines.
 
--- What the machines of instances used in the last hour, as their nodes counted it. The counters start at zero when a
--- machine starts. load_materialize deletes old samples. There is no foreign key, so a node's report locks no instance.
--- The samples of a deleted instance cannot be read, and are deleted after an hour.
+-- The use of resources by running instances in the last hour, as their nodes counted it. The counters start at zero
+-- when an instance starts. load_materialize deletes old samples. There is no foreign key, so a node's report locks no
+-- row. The samples of a deleted instance cannot be read, and are deleted after an hour.
 create table instance_metrics (
   instance_id            uuid not null,
   at                     timestamptz not null,
@@ -16,7 +16,7 @@ create table instance_metrics (
 );
 create index instance_metrics_age on instance_metrics (at);
 
--- A screenshot passes through the console relay, as a log does.
+-- The console relay also transfers screenshots, so a session can have the mode of a screenshot.
 alter table console_session drop constraint console_session_mode_check;
 alter table console_session add constraint console_session_mode_check
   check (mode in ('write', 'watch', 'log', 'screenshot'));

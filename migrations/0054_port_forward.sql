@@ -31,7 +31,7 @@ create index port_forward_in_vpc on port_forward (vpc_id, id);
 create index port_forward_to_nic on port_forward (nic_id);
 insert into actor_kind values ('port-forward', 'port_forward', 'id');
 
--- The packets to which a node applied a firewall rule, as the node last reported them.
+-- The numbers of packets and bytes to which a node applied a firewall rule, as the node last reported them.
 create table firewall_rule_count (
   rule_id     uuid not null references firewall_rule (id) on delete cascade,
   server_uuid uuid not null references cn (server_uuid) on delete cascade,

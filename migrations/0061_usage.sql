@@ -92,7 +92,7 @@ insert into usage_counter
 alter table instance_metrics add column simulated boolean not null default false;
 
 -- What an instance used in each minute of the last six hours and in each hour of the last seven days. There is no
--- foreign key, for the same reason as in instance_metrics. Rates are null if the machine restarted and no part of the
+-- foreign key, for the same reason as in instance_metrics. Rates are null if the instance restarted and no part of the
 -- period could be measured.
 create table instance_load (
   instance_id                    uuid not null,

@@ -1,5 +1,5 @@
 -- The external subnet of a NAT gateway's address, the subnet's NIC tag, and the pool to which a deletion returns the
--- address. All three are null if the address is from the fixed pool of the gateway's family.
+-- address. All three are null if the address is from the fixed pool of its family (public:v4 or public:v6).
 alter table nat_gateway
   add column network_id       uuid constraint nat_gateway_network references external_subnet (id),
   add column external_nic_tag text,

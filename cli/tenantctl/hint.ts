@@ -27,8 +27,8 @@ const SELECTORS: readonly Selector[] = [
 const PARAMETERS = /^[A-Z]+ \S+ requires /;
 
 /**
- * Returns a message about the missing tenant or project, and the tenant's projects if they are known. Keeps the server's
- * message if it does more than name parameters of the request.
+ * Returns a message about the missing tenant or project, and the tenant's projects if they are known. Keeps the
+ * server's message if it does more than name parameters of the request.
  */
 async function unselectedText(io: TenantIo, message: string, flags: readonly string[]): Promise<string> {
   const named = (text: string) => PARAMETERS.test(message) ? text : message;

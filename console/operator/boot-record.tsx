@@ -59,7 +59,7 @@ export function BootRecordPage({ id: mac }: { readonly id: string }) {
   );
 }
 
-/** The firmware chooses the values of a request, so they prove nothing. */
+/** Shows the last netboot request. The firmware chooses its values, so they do not prove which machine sent it. */
 function LastRequest({ of: client }: { readonly of: NonNullable<BootRecordShown["client"]> }) {
   return (
     <Section title="Last netboot request">

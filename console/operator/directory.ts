@@ -115,7 +115,7 @@ export function firstInstancesQuery(): Query<Names> {
   const path = isOperator() ? "/v1/system/instances" : "/v1/instances";
   return {
     key: `instance names ${path} ${project?.tenant} ${project?.project}`,
-    // On a large site, instances change all the time.
+    // An operator's list is not read again at each change, because the instances of a large site change all the time.
     kinds: isOperator() ? [] : ["instance"],
     fresh_ms: FRESH_MS,
     read: async (signal) => {

@@ -19,7 +19,9 @@ export function Link({ to, children, tabIndex, exact }: {
   readonly to: string;
   readonly children: ComponentChildren;
   readonly tabIndex?: number;
-  /** If true, the link is marked as current only on its own page. By default it is also marked on the pages below. */
+  /**
+   * If true, the link is marked as current only on the page `to`. By default it is also marked on the pages below `to`.
+   */
   readonly exact?: boolean;
 }) {
   const follow = (event: MouseEvent) => {

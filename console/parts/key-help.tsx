@@ -33,7 +33,7 @@ export function KeyHelp({ pages }: { readonly pages: readonly PageRow[] }) {
   const places = pages.flatMap(({ key, title }) => key === undefined ? [] : [[`g ${key}`, title] as const]);
   return (
     <dialog class="dialog" ref={box} aria-labelledby="keys" onClose={() => (isOpen.value = false)}>
-      {/* Without this focus, the button at the end would have it, and a small screen would show the end of the list. */}
+      {/* The heading takes the focus from the button at the end, so that a small screen shows the start of the list. */}
       <h2 id="keys" tabIndex={-1} autofocus>Keyboard shortcuts</h2>
       {!singleKeys.value && <p class="notice">Single keys are off. The palette switches them on.</p>}
       <dl class="keys">

@@ -25,7 +25,7 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
   const a = useQuery(windows(page.value * WINDOW_ROWS, WINDOW_ROWS));
   const b = useQuery(windows((page.value + 1) * WINDOW_ROWS, WINDOW_ROWS));
   const listKey = windows(0, WINDOW_ROWS).key;
-  // While a window is read, the list keeps its length, because the scroll bar would jump otherwise.
+  // While a window is read, the list keeps its length, so that the scroll bar does not jump.
   const known = useRef({ listKey, total: 0 });
   if (known.current.listKey !== listKey) known.current = { listKey, total: 0 };
   const total = known.current.total = a.data?.total ?? b.data?.total ?? known.current.total;

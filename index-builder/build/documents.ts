@@ -152,7 +152,7 @@ export function openDocuments(setting: Setting): Documents {
 
 /**
  * Returns the key under which the text of a document is remembered. The key contains the signature that the caller
- * requires. So a caller that requires a signature never gets a text that was read without it.
+ * requires. So a caller that requires a signature never gets a text that was read without this requirement.
  */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);

@@ -19,8 +19,8 @@ export type ReleaseSetting = {
   readonly visit: Visit;
   readonly gaps: Gaps;
   /**
-   * `visit` and `gaps` for vaults. In a vault, a transient fault in a part of a build never becomes a gap: the builder
-   * leaves out the whole point release, and the next run tries again.
+   * `visit` and `gaps` for a vault, the vendor's archive of earlier builds. In a vault, a transient fault in a part of
+   * a build never becomes a gap: the builder leaves out the whole point release, and the next run tries again.
    */
   readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;

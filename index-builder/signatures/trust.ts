@@ -1,5 +1,5 @@
 // Handles the trust state: the last accepted version of each signed document, and other data that is not in the tree.
-// The code calls a version of a document an issue. The builder refuses, as a rollback, a version that was signed before
+// In the code, `issue` is a version of a document. The builder refuses, as a rollback, a version that was signed before
 // the last accepted one. A version that was signed longer ago than the vendor's module allows raises an alarm. The
 // builder publishes the trust state with its tree (publish/), so the trust state is never newer than the tree.
 import { z } from "zod";

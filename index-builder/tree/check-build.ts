@@ -1,5 +1,5 @@
-// Checks the rules within one release or one build. If later versions of this program may add values to a set, any
-// value passes. URLs must be https, or http on a host without https. Dates must be plausible.
+// Checks the rules within one release or one build. A field whose set of values may grow in later versions of this
+// program can have any value. URLs must be https, or http on a host without https. Dates must be plausible.
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "../../src/lib/image-index/values.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";

@@ -1,7 +1,7 @@
 // Reads a tree from a folder. Optional fields may be missing, and unknown fields are dropped. But the path of every
 // file must be a path of the API, every listed distro and release must have its file, and these files must parse. A
-// tree that cannot be read is an error, not an empty tree: otherwise the builder would lose the first_seen times and
-// the archive.
+// tree that cannot be read is an error and not an empty tree, because an empty tree has no first_seen times and no
+// archive that the builder can keep.
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";

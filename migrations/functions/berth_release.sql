@@ -1,7 +1,7 @@
--- Gives a value back to its pool and merges it with the free ranges next to it. If the value is free already, the
--- caller has a bug. Processes of earlier releases name a fixed pool (public:v4 or public:v6) for the address of every
--- NAT gateway. So an address that is given back to a fixed pool goes to the pool that contains it. If no pool contains
--- the address, its external subnet was deleted, and nothing happens.
+-- Gives a value back to its pool and merges it with the free ranges next to it. Raises an error if the value is free
+-- already, because the caller then has a bug. Processes of earlier releases name a fixed pool (public:v4 or public:v6)
+-- for the address of every NAT gateway. So an address that is given back to a fixed pool goes to the pool whose network
+-- contains it. If no network contains the address, its external subnet was deleted, and nothing happens.
 create or replace function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
 declare
   base   inet;

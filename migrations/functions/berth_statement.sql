@@ -8,10 +8,10 @@
 -- Statements that check take:
 -- - $1: the kind
 -- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
--- The statement `held` locks the rows that have not changed since the load, and returns the positions of their actors.
--- The statement `absent` returns the positions of the actors that still have no row. A column that an entry does not
--- give gets its default in a new row, and keeps its value in an existing row. An entry may also give columns that only
--- the kind's view has; they are ignored.
+-- The statement `held` locks the rows that have not changed since the load, and returns their actors. The statement
+-- `absent` returns the actors that still have no row. Both return actors as positions in $2 to $5. A column that an
+-- entry does not give gets its default in a new row, and keeps its value in an existing row. An entry may also give
+-- columns that only the kind's view has; they are ignored.
 create or replace function berth_statement(op text, of_table text, keys text[], key_type text) returns text
 language plpgsql stable as $body$
 declare

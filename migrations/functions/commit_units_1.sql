@@ -1,7 +1,8 @@
 -- Checks and writes the changes of messages. The changes are in units; each unit is written as a whole or not at all. A
--- commit call is one statement, which runs this function once for each wave of units. Each statement inside the
--- function reads the latest committed rows. The name has a number: a release that changes the parameters or their
--- meaning adds commit_units_2, and keeps commit_units_1 for the processes of the previous release.
+-- commit call is one statement, which runs this function once for each wave, a set of units that do not affect each
+-- other's conditions. Each statement inside the function reads the latest committed rows. The name has a number: a
+-- release that changes the parameters or their meaning adds commit_units_2, and keeps commit_units_1 for the processes
+-- of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],

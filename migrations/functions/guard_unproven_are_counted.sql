@@ -1,5 +1,5 @@
--- Locks the counter of unproven nodes: pending nodes that registered without proof. Creates the counter if it is
--- missing. Always true. guard_claims_are_counted explains the statement that creates the counter.
+-- Locks the counter of unproven nodes: records from anonymous registrations that no operator ever approved. Creates the
+-- counter if it is missing. Always true. guard_claims_are_counted explains the statement that creates the counter.
 create or replace function guard_unproven_are_counted(args jsonb) returns boolean language plpgsql volatile as $$
 begin
   loop

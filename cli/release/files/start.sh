@@ -3,9 +3,9 @@
 # src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# The script sets BERTH_CONNECTIONS_MAX if the variable is empty and the machine has a suitable limit. Each connection is
-# an open file. The server needs 1,000 other files, so it can have 1,000 connections less than the limit of open files.
-# A limit that is at most 2,000, above 1,000,000 or absent does not count.
+# The script sets BERTH_CONNECTIONS_MAX if the variable is empty and the machine has a suitable limit. Each connection
+# is an open file. The server needs 1,000 other files, so it can have 1,000 connections less than the limit of open
+# files. A limit that is at most 2,000, above 1,000,000 or absent does not count.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 connections=0

@@ -80,7 +80,8 @@ install -m 755 "$here/start-agent.sh" "$root/usr/lib/berth/start-agent"
 install -m 644 "$here"/*.service "$root/lib/systemd/system/"
 install -m 644 "$here/10-berth.conf" "$root/etc/ssh/sshd_config.d/10-berth.conf"
 printf 'HOMEHOST <ignore>\nAUTO -all\n' > "$root/etc/mdadm/mdadm.conf"
-# Loads the module bridge early: on an emulated processor, loading takes longer than the 25 s that systemd-networkd waits.
+# Loads the module bridge early: on an emulated processor, loading takes longer than the 25 s that systemd-networkd
+# waits.
 echo bridge > "$root/etc/modules-load.d/berth.conf"
 printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"

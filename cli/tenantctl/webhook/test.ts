@@ -9,7 +9,9 @@ import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveRecord } from "../record/scope.ts";
 import { deliveryLines, WEBHOOK } from "./webhook.ts";
 
-/** How long to wait for the attempt: a receiver has 10 s to answer, and earlier events of the webhook are sent first. */
+/**
+ * How long to wait for the attempt: a receiver has 10 s to answer, and earlier events of the webhook are sent first.
+ */
 const LIMIT_MS = 60_000;
 const LOOK_MS = 500;
 
