@@ -8,7 +8,7 @@ export type ApiKeyMessage =
     readonly tenant_id?: string | null;
   })
   /**
-   * Deletes a key of the caller. The caller gets 404 for a key of another owner. A caller whose own key is bound to a
+   * Deletes a key of the caller. The caller gets 404 for a key of another owner. A caller that uses a key bound to a
    * tenant also gets 404 for a key outside that tenant.
    */
   | { readonly type: "delete"; readonly user_id: string; readonly through_tenant_id: string | null }

@@ -38,7 +38,7 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
 const EXPIRED = badRequest("expires_at: must be in the future");
 
 /**
- * The caller gets 404 for a key of another user. A caller whose own key is bound to a tenant also gets 404 for keys
+ * The caller gets 404 for a key of another user. A caller that uses a key bound to a tenant also gets 404 for keys
  * outside that tenant. If the deleted key belongs to a node, the same commit removes the reference in the node's
  * record. If the node's transition table refuses the removal, the whole delete is refused.
  */

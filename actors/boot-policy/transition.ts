@@ -20,7 +20,10 @@ export type PoolRange = {
   readonly except: readonly number[];
 };
 
-/** The ranges of all networks, as offsets from `network`. `more` has all ranges except the first one. */
+/**
+ * The ranges of all admin networks, as offsets from `network`: the first range in the fields of PoolRange, the others
+ * in `more`.
+ */
 export type PoolSpan = PoolRange & { readonly network: string | null; readonly more: readonly PoolRange[] };
 
 export type BootPolicyMessage = {

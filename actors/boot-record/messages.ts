@@ -11,8 +11,8 @@ export type Declared = {
 };
 
 /**
- * The network in which a machine boots. `within` is the part of the pool that belongs to the network. If it is absent,
- * the network has the whole pool. The machine's record stores all values except `within`.
+ * The network in which a machine boots. `within` is the network's range in the pool of admin addresses. If it is
+ * absent, the whole pool belongs to the network. The boot record stores all values except `within`.
  */
 export type Segment = {
   readonly prefix_len: number;
@@ -34,7 +34,7 @@ type Placement = {
   readonly address_token: string;
 };
 
-/** A discovered record that the policy at `policy_version` admits after its machine announced itself. */
+/** A discovered record whose machine announced itself and whose enrolment the policy at `policy_version` allows. */
 export type Admitted = Placement & { readonly mac: string; readonly segment: Segment };
 
 export type BootRecordMessage =

@@ -26,8 +26,8 @@ export type BootRecordState =
   | (RecordBase & Addressed & {
     readonly state: "enrolling";
     /**
-     * After a reset of the node, the UUID of this node: the port still belongs to the node, even if the node no longer
-     * reports the port. Null without such a reset.
+     * After a reset of the port's node, the UUID of that node: the port still belongs to the node, even if the node no
+     * longer reports the port. Null without such a reset.
      */
     readonly server_uuid: string | null;
     readonly assigned_pi: string | null;

@@ -2,8 +2,8 @@
 // a state.
 //
 // A record gets its address when it starts to enrol, or earlier if an operator turns on rescue. The record keeps the
-// address forever: through reset, removal and reactivation. The commit chooses the lowest free address of the admin
-// network.
+// address forever, even if its node is reset or removed, and if the record is reactivated. The commit chooses the
+// lowest free address of the admin network.
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

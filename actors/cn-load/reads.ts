@@ -19,7 +19,7 @@ export async function findNodeCapacity(db: Db, server_uuid: string): Promise<Nod
   return rows[0];
 }
 
-/** Returns the fleet's total capacity, placed resources and quotas. */
+/** Returns sums over the fleet: of the capacity, of the placed resources and of the quotas. */
 export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
   const { rows } = await sql<FleetCapacity>`
     with fleet as (

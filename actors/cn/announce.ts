@@ -56,8 +56,8 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
 }
 
 /**
- * Updates the last heartbeat, and admits boot records. Ignores the description in the message, because only a node that
- * awaits setup takes its description from announces.
+ * Updates the last heartbeat, and starts to enrol boot records (see `admitting`). Ignores the description in the
+ * message, because only a node that awaits setup takes its description from announces.
  */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
@@ -66,11 +66,11 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 }
 
 /**
- * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
- * booter that sent the script may never return. Without this rule, the run would end only at its deadline. The run's
- * epoch becomes invalid too, so later reports of the first booter are refused. A run whose bundle was not fetched
- * continues, because no script of the run has begun. The run ends only if the machine has logged in to the broker with
- * the MAC of one of its known network ports. Otherwise anybody who knows a UUID could end a run.
+ * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, so the
+ * run would otherwise last until its deadline. The run's epoch becomes invalid too, so later reports of the first
+ * booter are refused. A run whose bundle was not fetched continues, because no script of the run has begun. To end the
+ * run, the machine must have logged in to the broker with the MAC of a known network port. So knowledge of the UUID is
+ * not enough to end a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
@@ -91,8 +91,8 @@ export const SETUP_INTERRUPTED =
   "the machine restarted and booted from another booter before its setup ended; approve the setup again";
 
 /**
- * Admits the boot records of the machine's network ports. Each record gets a message of its own. So if no address is
- * free for one record, the announce and the other records are still accepted.
+ * Starts to enrol the boot records of the machine's network ports. Each record gets a message of its own. So if no
+ * address is free for one record, the announce and the other records are still accepted.
  */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));

@@ -6,8 +6,8 @@ import type { Condition } from "../engine/types.ts";
 import type { CnState } from "./state.ts";
 
 /**
- * Ends all claims of a node, including claims that were created after the node was loaded. Keeps the claim with the id
- * `except`.
+ * Ends all claims of a node, including claims that are newer than the loaded state of the node. Keeps the claim with
+ * the id `except`.
  */
 export function endClaims(server_uuid: string, except: string | null = null): readonly Condition[] {
   return [lock(lockKey("claims", server_uuid)), effect("end_claims", { server_uuid, except, ...CLAIM_QUOTAS })];

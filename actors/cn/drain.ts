@@ -14,7 +14,7 @@ import { type CnState, type On, resource } from "./state.ts";
  * The saga that drains a node. The step `cordon` commits with the request. A background worker ends the step `move`.
  */
 export const CN_DRAIN = { saga: "cn-drain", cordoned: "cordon", move: "move" } as const;
-/** The saga that evacuates a dead node. It has the same steps. */
+/** The saga that evacuates a dead node. Its steps have the same names as in cn-drain. */
 export const CN_EVACUATE = { saga: "cn-evacuate", cordoned: "cordon", move: "move" } as const;
 
 export type CnDrainParams = { readonly server_uuid: string; readonly preview: DrainPreview };

@@ -1,11 +1,11 @@
 // The handover of a live setup run to another booter (docs/booting.md, "A setup whose booter ends"). Before a booter
-// sends the setup script, it stores the machine's port and address, and the SHA-256 of the script's token. If the
-// booter stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts calls only from
-// the stored address.
+// sends the setup script, the control plane stores the machine's MAC and IP address, and the SHA-256 of the script's
+// token. If the booter stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts
+// calls only from the stored address.
 //
 // At most one script of a run may change the machine. So a booter may replace the script only until the machine has the
-// values of the run. The server assumes that the machine has these values when the machine has sent its first report,
-// or when another booter has got the bundle.
+// values of the setup bundle. The server assumes that the machine has them when it has sent its first report, or when
+// another booter has got the bundle.
 import { conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { SetupDelivery } from "../../src/contract/setup.ts";
@@ -18,7 +18,7 @@ import { type CnState, knownPorts, type On, resource } from "./state.ts";
 /** 409: the message belongs to a run that is over. */
 export const STALE = conflict("the report belongs to another setup run (stale epoch)");
 
-/** Stores the script that a booter is about to send. A later script of the same run replaces it. */
+/** Stores the delivery that a booter is about to begin. A later delivery of the same run replaces it. */
 export function setupDelivered(s: On<"setting_up">, m: Msg<"setup_delivered">): Out<CnState> {
   const { epoch, token_sha256, mac, address } = m;
   if (epoch !== s.setup_epoch) return refuse(STALE);
@@ -50,23 +50,24 @@ export function handOverBundle(s: On<"setting_up">, m: Msg<"hand_over_bundle">):
 }
 
 /**
- * Returns the script of the current run. Compares the epochs, because a process of an earlier release leaves the script
- * of an ended run in the record.
+ * Returns the delivery of the script of the current run. Compares the epochs, because a process of an earlier release
+ * leaves the delivery of an ended run in the record.
  */
 function liveDelivery(s: On<"setting_up">): SetupDelivery | null {
   return s.setup_delivery?.epoch === s.setup_epoch ? s.setup_delivery : null;
 }
 
 /**
- * Returns the script of a run that just succeeded. The record keeps it until the run's deadline. If the answer to the
- * script's last report was lost, the script repeats the report. Any booter can then confirm that the run succeeded.
+ * Returns the delivery of the script of a run that just succeeded. The record keeps the delivery until the run's
+ * deadline. If the answer to the script's last report was lost, the script repeats the report. Any booter can then
+ * confirm that the run succeeded.
  */
 export function completedDelivery(s: On<"setting_up">): SetupDelivery | null {
   const delivery = liveDelivery(s);
   return delivery === null ? null : { ...delivery, completed: true };
 }
 
-/** Forgets the script of a run that succeeded, after the run's deadline. */
+/** Forgets the delivery of the script of a run that succeeded, after the run's deadline. */
 export function forgetDelivery(s: On<"approved">, _m: Msg<"tick">, now: Date): Out<CnState> {
   if (s.setup_delivery === null || now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
   return go({ ...s, setup_delivery: null });

@@ -122,7 +122,7 @@ export type CnMessage =
      * machine. Missing in messages of older servers.
      */
     readonly started?: boolean;
-    /** Discovered boot records of the machine's ports that the policy now admits. */
+    /** Discovered boot records of the machine's ports whose enrolment the policy now allows. */
     readonly admitted: readonly Admitted[];
   }
   | {
@@ -153,7 +153,10 @@ export type CnMessage =
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
-  /** The operation was abandoned. The node returns to awaiting_setup if its current setup run still has this epoch. */
+  /**
+   * The operation cn-setup was abandoned. The node returns to awaiting_setup if its current setup run still has this
+   * epoch.
+   */
   | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
   | ({ readonly type: "factory_reset" } & Confirmed)
   | ({ readonly type: "remove" } & Confirmed)

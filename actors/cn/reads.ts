@@ -20,7 +20,7 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-/** The columns that lists read: all that the API shows of a node, without the large ones. */
+/** The columns of a node in a list: all columns that the API shows, without the large ones. */
 const LISTED = [
   "server_uuid",
   "hostname",

@@ -117,7 +117,7 @@ export function satellitesOf(server_uuid: string): readonly Part<CnState>[] {
   return tables.map((table) => remove(table, { server_uuid }));
 }
 
-/** Updates the description of an approved node. The node keeps its state, its token and its key. */
+/** Updates the description of an approved node. The node keeps its state and its key, and its token if it has one. */
 export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<CnState> {
   if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
   const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...reportedUnderlay(s, m), ...tokenOf(s, m) };
@@ -125,8 +125,9 @@ export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<Cn
 }
 
 /**
- * For a machine of the netboot path, updates only the displayed inventory and the last heartbeat. Its name, its ports,
- * its boot records and the inventory for the disk layout come over the AMQP broker.
+ * For a machine of the netboot path, updates only the displayed inventory and the last heartbeat, and adds a token if
+ * the record has none. The machine's name, ports, boot records and the inventory for the disk layout come over the AMQP
+ * broker.
  */
 export function refreshInventory(
   s: On<"awaiting_setup"> | On<"setting_up">,

@@ -45,7 +45,8 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
       saga: CN_SETUP.saga,
       params: { server_uuid: s.server_uuid, epoch: m.epoch },
       references: [{ scope: "cn", id: s.server_uuid }],
-      // The saga does not run this step, but its undo reverts the node whenever the operation is abandoned.
+      // This commit does the step. If the operation is abandoned, the saga runs the undo of the step, which reverts the
+      // node.
       done: { [CN_SETUP.approved]: { epoch: m.epoch } },
     }),
     audit("cn_setup_approve", resource(s), {

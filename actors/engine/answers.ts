@@ -1,5 +1,5 @@
-// Answers the messages of committed units. A message leaves its mailbox when it gets its answer. The messages of a unit
-// that was not written stay in their mailbox.
+// Answers the messages of committed units (Unit in store.ts). A message leaves its mailbox when it gets its answer. The
+// messages of a unit that was not written stay in their mailbox.
 import type { Mailbox, Mailboxes, Waiting } from "./mailbox.ts";
 import type { Committed } from "./options.ts";
 import type { Choice, StoredReply, Unit, UnitResult } from "./store.ts";

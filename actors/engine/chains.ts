@@ -1,5 +1,5 @@
-// Runs the step function on the messages of claimed mailboxes. The messages of each mailbox become a chain of
-// units (fold.ts). The other actors that the units need are claimed and loaded together.
+// Runs the step function on the messages of claimed mailboxes. The messages of each mailbox become a chain of units of
+// a commit call (fold.ts). The other actors that the units need are claimed and loaded together.
 import type { Item } from "./answers.ts";
 import { fold, type Folded, type Link } from "./fold.ts";
 import type { Mailbox, Mailboxes } from "./mailbox.ts";
@@ -17,7 +17,7 @@ type Folding = {
 /** Claimed mailboxes, and the actors that were loaded for them. */
 type Batch = {
   readonly claimed: readonly Mailbox[];
-  /** Returns the maximum number of messages of a mailbox that the batch may take. */
+  /** Returns the maximum number of messages that the batch may take from a mailbox. */
   readonly messagesOf: (box: Mailbox) => number;
   readonly session: StoreSession;
   readonly actors: ReadonlyMap<string, LoadedActor>;

@@ -1,7 +1,7 @@
 // The conditions of a commit. This file declares the name, the arguments and the meaning of each guard and each effect.
 // Each has a SQL function: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions
-// of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have changed since
-// they were loaded.
+// of a choice (Choice in store.ts) before it applies any effect. So a decision may rely on its conditions, even if rows
+// have changed since they were loaded.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { Json } from "./types.ts";
 
@@ -23,7 +23,7 @@ type Usage = {
   readonly instances: number;
 };
 type Room = Node & { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
-/** The default of each limit; null for a limit without a default. */
+/** The default of each limit of a quota; null for a limit without a default. */
 type QuotaDefaults = Readonly<Record<string, number | null>>;
 
 /** The guards: checks inside a commit. A guard returns true, false or the name of the obstacle. */

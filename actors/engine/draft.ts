@@ -1,4 +1,5 @@
-// A draft collects the writes of one choice of a unit, while the unit's messages are applied to the loaded actors.
+// A draft collects the writes of one choice of a unit (store.ts), while the unit's messages are applied to the loaded
+// actors.
 import { callCondition } from "./conditions.ts";
 import { ABSENT, type ChildRow, type Choice, type LoadedActor, type RowWrite } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, Tell, With } from "./types.ts";
@@ -213,7 +214,7 @@ function join(draft: Draft, { to, message }: Tell, by: Envelope, context: DraftC
       return true;
     }
   } catch {
-    // The error is reported when the message is delivered after the commit.
+    // The receiver throws again when the message is delivered after the commit. The error is reported then.
   }
   lists.forEach((list, index) => list.splice(lengths[index] ?? 0));
   draft.refused = refused;

@@ -162,7 +162,7 @@ export function createEngine(options: EngineOptions) {
   /**
    * Splits the call into halves until each unit that fails is alone in its call. The next step depends on the failure:
    * - A unit that broke a constraint is repeated with its first message only. If that fails, the message is refused.
-   * - A unit that waits for a lock is repeated later.
+   * - A unit that was not written for a temporary reason, for example a lock, is repeated later.
    * - If the outcome is unknown, the whole call is repeated later.
    */
   async function afterFailedCommit(items: readonly Item[], error: unknown): Promise<void> {

@@ -1,6 +1,6 @@
 // An external subnet: a block of public addresses on a NIC tag, from which floating IPs and NAT gateways get their
-// addresses. Its addresses are in a pool of its own, or in the fixed pool of the same block. The blocks of two external
-// subnets never overlap (docs/networking.md).
+// addresses. Its addresses are in a pool of its own, or in the fixed pool (src/lib/net/public-pool.ts) of the same
+// block. The blocks of two external subnets never overlap (docs/networking.md).
 import { badRequest, conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";

@@ -1,4 +1,4 @@
-// Creates a floating IP with an address of the first source that has a free address.
+// Creates a floating IP. Its address is from the first address source (record/address-source.ts) with a free address.
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { audit, insert, lock, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";

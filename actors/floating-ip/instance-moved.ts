@@ -1,6 +1,6 @@
 // A floating IP follows its instance to another node. Once the move of the instance is committed, the network document
 // of the new node has the address. The new node gets a job, which only records the binding there. The old node removes
-// its own record of the binding together with the machine.
+// its own record of the binding together with the instance's machine.
 import { go } from "../engine/effects.ts";
 import { stepId } from "../engine/saga.ts";
 import type { Of } from "../engine/table.ts";

@@ -32,7 +32,7 @@ export type FloatingIpFields = {
   readonly family: AddressFamily;
   /** The pool to which a delete returns the address. */
   readonly pool_id: string;
-  /** The external subnet of the address; null for the fixed pools. */
+  /** The external subnet of the address; null for an address from a fixed pool (src/lib/net/public-pool.ts). */
   readonly network_id: string | null;
   readonly external_nic_tag: string | null;
   /** The VLAN of the external subnet, which the view floating_ip_loaded joins. It is never written. */

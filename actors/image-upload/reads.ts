@@ -14,8 +14,8 @@ export async function findImageUpload(db: Db, id: string) {
 type Planned = { readonly tenant_id: string; readonly project_id: string; readonly image: PlannedImage };
 
 /**
- * Returns the operation that makes an image from this upload while a job of the node sends the bytes; undefined if no
- * such job is in progress.
+ * Returns the operation that makes an image from this upload. Returns undefined if no job of this operation is in
+ * progress on the node `cn`.
  */
 export async function findImageOfJob(db: Db, upload_id: string, cn: string) {
   const { rows: [row] } = await sql<{ operation_id: string; params: Planned }>`
@@ -46,7 +46,7 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
 }
 
 /**
- * Returns the ids that belong to uploads of this database and are no longer needed. An upload is needed while it is
+ * Returns those of the ids that are uploads of this database and are no longer needed. An upload is needed while it is
  * open, and while an image that was made from it exists.
  */
 export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {

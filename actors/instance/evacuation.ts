@@ -99,8 +99,8 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
 }
 
 /**
- * Returns the refusal for a node that is not dead. The old copy on this node could run at the same time as the new
- * copy.
+ * Returns the text that refuses the evacuation of a node that is not dead: the old copy on this node could run at the
+ * same time as the new copy.
  */
 export function alive(server_uuid: string): string {
   return `node ${server_uuid} was seen at <WHAT>, so it is not dead; drain it, or power it off and wait ${CN_LIVE_S} s`;

@@ -165,7 +165,7 @@ export function stay(s: InstanceState, m: Msg<"migration_failed">, now: Date): O
   );
 }
 
-/** Returns the columns of the migration's row that a success and a failure write alike. */
+/** Returns the columns of the migration's row that are the same after a success and after a failure. */
 function ending({ id }: InstanceState, { operation_id }: { readonly operation_id: string }, move: Move) {
   const { source_cn, target_cn, now } = move;
   return { id: operation_id, instance_id: id, source_cn, target_cn, ended_at: now };

@@ -15,8 +15,9 @@ export type NewHost = {
 };
 
 /**
- * Returns the conditions that refuse a node that breaks the rule of the instance's group, if the rule is required. The
- * lock lets the instances of a group get their nodes one at a time, so two of them cannot take the same node at once.
+ * Returns the conditions that refuse a node that breaks the rule of the instance's group, if the rule is required.
+ * Under the lock, the instances of a group get their nodes one after another, so each check sees the nodes of all
+ * others.
  */
 export function fitGroup(
   { id: instance_id, placement_group_id }: Pick<InstanceState, "id" | "placement_group_id">,

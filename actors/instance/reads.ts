@@ -22,7 +22,7 @@ import { diskView, instanceView, lifecycleOf, nicView, snapshotView } from "./vi
 
 type Db = Kysely<Database>;
 
-/** A page. Lists are in the order of ids; for instances, this is the order of their creation. */
+/** A page. Lists are in the order of ids. The ids of instances are in the order of their creation. */
 type Page = { readonly after?: string | undefined; readonly rows: number };
 
 export type OnNodeQuery = { readonly server_uuid: string } & Page;
@@ -49,7 +49,7 @@ export async function listInstanceIdsOn(db: Db, server_uuid: string): Promise<st
   return (await onNode.orderBy("id").execute()).map(({ id }) => id);
 }
 
-/** The list contains the instances that match all given fields. */
+/** Selects the instances that match all given fields. */
 export type InstanceFilter = {
   readonly image_id?: string;
   readonly cn?: string;
@@ -258,7 +258,8 @@ export type Reportable = {
 };
 
 /**
- * Lists the instances on a node that have no operation in flight. The list is empty if a newer status report arrived.
+ * Lists the instances on a node that have no operation in flight. The list is empty if the status report `status_id` is
+ * not the node's newest.
  */
 export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])

@@ -55,7 +55,7 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    // The message `job_ended` is on its way to the saga, which must handle it first.
+    // The saga must first handle the job's `job_ended`, which is on its way.
     completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",

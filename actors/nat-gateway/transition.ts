@@ -1,6 +1,7 @@
 // A NAT gateway of a VPC. From the commit that creates it to the commit that deletes it, the gateway holds one address
-// of a fixed pool or of an external subnet. While a node may still run the deleted gateway, no other object gets the
-// address. Each of the two commits also starts an operation, which shows the change to tenants (docs/networking.md).
+// of a fixed pool (src/lib/net/public-pool.ts) or of an external subnet. While a node may still run the deleted
+// gateway, no other object gets the address. Each of the two commits also starts an operation, which shows the change
+// to tenants (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -41,7 +42,7 @@ export type NatGatewayState = RecordState<
   VpcMember & {
     readonly family: AddressFamily;
     readonly public_address: string;
-    /** The external subnet of the address; null for the fixed pools. */
+    /** The external subnet of the address; null for an address from a fixed pool. */
     readonly network_id: string | null;
     readonly external_nic_tag: string | null;
     /** The pool to which a delete returns the address; null for the fixed pool of the family. */

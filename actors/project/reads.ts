@@ -61,7 +61,10 @@ export async function readProjectUsage(db: Db, project_id: string, { from, to }:
   return { project_id, from, to, days, total };
 }
 
-/** Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects. */
+/**
+ * Sums up the usage in these days of each project that has usage, in the order of the names of silos, tenants and
+ * projects.
+ */
 export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
   const found = await sql<ProjectTotal>`
     select s.name as silo, u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
@@ -77,10 +80,11 @@ export async function listProjectTotals(db: Db, { from, to }: Range, rows: numbe
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Sums up the days of the next projects with usage after this id, in the order of their ids. Finds the projects one
- * after another by the indexes until the page is full, and sums up only their rows. So the cost of a page does not grow
- * with the number of later projects. Skips projects without usage in these days one by one: 10,000 of them take 0.2 s.
- * As in usage_between, closed days have stored sums. The sums of later days are computed from spans and traffic.
+ * Sums up the usage in these days of the next projects after the id `after`, in the order of their ids. Finds the
+ * projects one after another by the indexes until the page is full, and sums up only their rows. So the cost of a page
+ * does not grow with the number of later projects. Skips projects without usage in these days one by one: 10,000 of
+ * them take 0.2 s. As in usage_between, a closed day has stored sums. The sums of later days are computed from spans
+ * and traffic.
  */
 export async function pageProjectTotals(
   db: Db,
@@ -133,7 +137,7 @@ export async function pageProjectTotals(
   return found.rows;
 }
 
-/** Returns whether this day and all earlier days are closed. */
+/** Returns whether this day and all earlier days are closed: their sums are stored and no longer change. */
 export async function isClosed(db: Db, day: string): Promise<SiteUsage["closed"]> {
   const { rows } = await sql<{ closed: boolean }>`
     select day >= ${day}::date as closed from usage_closed`.execute(db);

@@ -1,7 +1,7 @@
 // A record is a kind with one state: its row exists or it does not. Each such kind has one description with the parts
 // that differ between kinds: audit entries, locks, guards, the view. This file has the parts that all records share:
-// the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. A description that lacks
-// the part for one of the kind's messages does not compile, so the transition table stays total.
+// the check of the name, 404 for an absent row, 409 for a second create, one audit entry per change. A description that
+// lacks the part for one of the kind's messages does not compile, so the transition table stays total.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { type Fault, isFault } from "../../src/contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
@@ -29,14 +29,14 @@ export type Delete = { readonly type: "delete" };
 
 /** One change of a record. */
 type Change<S, M> = AuditEntry<S, M> & {
-  /** Returns the fault that refuses the change. For a create, this function runs after the name rule. */
+  /** Returns the fault that refuses the change. For a create, this function runs after the check of the name. */
   readonly check?: (row: S, message: M) => Fault | null;
   /** Locks, guards, child rows and other actors that belong to the same commit. */
   readonly parts?: (row: S, message: M, now: Date) => readonly Part<S>[];
 };
 
 type Creation<S, M> = Change<S, M> & {
-  /** Returns the columns of the row. Default: the fields of the message. Runs before the name rule. */
+  /** Returns the columns of the row. Default: the fields of the message. Runs before the check of the name. */
   readonly row?: (message: M, now: Date) => Omit<S, "state" | "created_at"> | Fault;
   /** The refusal of a create for an id that exists. Default: a 409. */
   readonly clash?: (row: S, message: M) => Fault;

@@ -21,7 +21,7 @@ import { job, saga, type StepPart, wait, write } from "../engine/saga.ts";
  */
 export const WORKER_GRACE_MS = 5 * 60_000;
 
-/** The reason for a cordon for which the operator gave no reason. */
+/** The reason that the cordon gets after the upgrade if the operator had given none. */
 const CORDONED_BEFORE = "cordoned before the upgrade";
 
 export const cnUpgrade = saga<CnUpgradeParams>(CN_UPGRADE.saga)

@@ -1,8 +1,8 @@
 // A login session. It ends at a logout, at the expiry of its last refresh token, at the end of its maximum lifetime,
 // and at a change of the password. A newer login of the same user can displace it. Each refresh token is valid for one
 // refresh. Because an answer can be lost, the previous token gets the same answer again for a short time. The use of an
-// older token ends the session, because that token was copied. A session of the web console has a cookie instead of
-// tokens; each use moves its expiry.
+// older token ends the session, because the token may have been copied. A session of the web console has a cookie
+// instead of tokens; each use moves its expiry.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { SessionKind } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";

@@ -1,10 +1,10 @@
 // Serves the AMQP broker on TCP, on one port of all the booter's addresses. The limits of connections and the
 // identities of machines apply to all these addresses together. A peer may open only a few connections from one IP
-// address, so it cannot take the connections of other machines. A login closes the earlier connection that logged in
-// from the same IP address. The broker closes a connection that has not finished the login and connection.open within
-// ten seconds. The broker also disconnects a peer that is silent for more than two heartbeat intervals. Otherwise a
-// dead connection would keep the identity of its machine, and the machine could not use this identity in a new
-// connection. If a peer asks for no heartbeats, only TCP checks whether the peer still exists.
+// address, so it cannot use up the connections of the broker. A login closes the earlier connection that logged in from
+// the same IP address. The broker closes a connection that has not finished the login and connection.open within ten
+// seconds. The broker also disconnects a peer that is silent for more than two heartbeat intervals, so that a dead
+// connection does not keep its machine's identity from the machine's next connection. If a peer asks for no heartbeats,
+// only TCP checks whether the peer still exists.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";

@@ -185,7 +185,7 @@ export function newSession(port: SessionPort, heartbeat_s_max = AMQP_HEARTBEAT_S
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
       // The client's limit for a frame; 0 means that the client has no limit. The machine's agent sends the value that
-      // the booter offered. The standard forbids other values below 4,096.
+      // the booter offered. The standard forbids the values from 1 to 4,095.
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;

@@ -1,6 +1,6 @@
 // Caches the boot records. The booter uses a record at once if the control plane confirmed the record and the boot
 // policy within RECORD_FRESH_MS. Otherwise the booter asks the control plane. If no answer comes in time, an enrolled
-// node gets its cached record, marked as not verified. A record past its age limit is not used. Any other machine waits
+// node gets its cached record, marked as not verified, unless the record is past its age limit. Any other machine waits
 // for the control plane. If an answer is too late for one packet, the booter uses it for the next packet.
 //
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached

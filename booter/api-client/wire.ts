@@ -66,7 +66,8 @@ export function bootFacts(value: unknown): BootFacts {
     updated_at: String(bag.updated_at ?? ""),
     boot_arguments: argumentsOf(bag.boot_arguments),
     root_password_hash: orNull(bag.root_password_hash, "root_password_hash", isSha512Crypt),
-    // Only the cache file contains this field. In a file of an earlier release, null can also be an unknown hash.
+    // Only the cache file contains this field. In a file of an earlier release, a null hash can also mean that the hash
+    // is unknown.
     root_password_known: bag.root_password_known === true || typeof bag.root_password_hash === "string",
   };
 }

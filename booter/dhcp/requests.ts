@@ -26,8 +26,8 @@ export function openBootRequests({ send, now }: BootRequestsOptions): BootReques
   function isDue(mac: string, next: Reported): boolean {
     const before = reported.get(mac);
     if (before === undefined || next.at - before.at > REPORT_AGAIN_MS || next.at < before.at) return true;
-    // iPXE sends its request after the firmware, and the request of iPXE contains less about the machine. So the
-    // request of iPXE does not replace the request of the firmware.
+    // The request of iPXE comes after the firmware's request and contains less about the machine. So it does not
+    // replace the firmware's request.
     if (next.is_ipxe && !before.is_ipxe) return false;
     return before.text !== next.text;
   }

@@ -1,4 +1,5 @@
-// Sets the boot mode to UEFI by the BIOS attribute. If this changes nothing, sets it by the mode of the boot override.
+// Sets the boot mode to UEFI by the BIOS attribute. If there is no such attribute or it is UEFI already, sets the mode
+// of the boot override.
 import { type Bmc, BmcFault } from "./bmc.ts";
 import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";

@@ -26,7 +26,7 @@ export type Transfer = {
 };
 
 /**
- * Downloads the file. Throws a Failure if the server does not have the file, if its file has another size, or if
+ * Downloads the file. Throws a Failure if the server does not have the file, if the size differs from the index, or if
  * several tries bring no new bytes.
  */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {

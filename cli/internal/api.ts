@@ -49,12 +49,12 @@ export async function sendForAnswer(environment: Environment, link: Link, reques
       const token = await at.renew();
       at = { endpoint: at.endpoint, token, user_agent: at.user_agent };
       if (token !== null) {
-        tries--; // The refused attempt had no effect.
+        tries--; // A request that got 401 had no effect, so it does not count as a try.
         continue;
       }
     }
     if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
-      // An earlier attempt deleted the object, and its response was lost.
+      // An earlier attempt may have deleted the object, although its response was lost.
       const already_gone = call.method === "DELETE" && answer.status === 404 && tries > 1;
       if (answer.status < 300 || already_gone) return already_gone ? { ...answer, body: null } : answer;
       throw failureOfAnswer(answer.status, answer.body, answer.retry_after_s);
@@ -84,8 +84,8 @@ function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number)
 }
 
 /**
- * Returns whether a request carries an Idempotency-Key. PUT does: with If-Match, the server would otherwise reject the
- * repetition of a PUT that succeeded.
+ * Returns whether a request carries an Idempotency-Key. PUT carries one because of If-Match: without the key, the
+ * server would reject the repetition of a PUT that succeeded.
  */
 function carriesKey({ method }: Pick<Call, "method">): boolean {
   return method === "POST" || method === "PUT" || method === "PATCH";

@@ -28,8 +28,8 @@ const CUT = "…";
  */
 const CELL_COLUMNS_MIN = { text: 10, state: 14, id: Infinity, bytes: Infinity, age: Infinity, time: Infinity } as const;
 /**
- * A name is not truncated below this width, even if columns must then be left out. One name of 63 bytes would otherwise
- * hide the states of all records on a terminal of 80 columns.
+ * A name keeps at least this width, even if columns must then be left out. Longer names are truncated, because one name
+ * of 63 bytes would hide the states of all records on a terminal of 80 columns.
  */
 const NAME_COLUMNS_MIN = 40;
 /** Shortest prefix of an id that the table shows. */
