@@ -68,7 +68,7 @@ test("Debian's cloud-init gives the guest its hostname, network, key and user da
     );
   await expect.poll(() => ssh("hostname").catch(() => ""), BOOT).toBe("web1\n");
   console.log(`ssh after ${Math.round((performance.now() - begun_ms) / 1_000)} s`);
-  // The program ends with 1 if a module failed. The long form names the module.
+  // The command exits with 1 if a module of cloud-init failed. With --long, its output names the module.
   expect(await ssh("cloud-init status --wait --long || true")).toContain("status: done");
   console.log(`cloud-init ended after ${Math.round((performance.now() - begun_ms) / 1_000)} s`);
   expect(await ssh("cat /run/cloud-init/cloud-id")).toBe("nocloud\n");

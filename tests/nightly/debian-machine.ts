@@ -67,7 +67,10 @@ export function needsDebianMachine(context: TestContext): void {
   needs(context, "ip", ...PROGRAMS);
 }
 
-/** Installs Debian with the packages in the folder `root`, and boots it. Throws an Error if systemd does not start. */
+/**
+ * Installs Debian and the packages into the folder `root`, and boots this Debian. Throws an Error if systemd does not
+ * start.
+ */
 export async function openDebianMachine(root: string, packages: readonly string[]): Promise<DebianMachine> {
   const include = `--include=${["systemd", "dbus", "iproute2", ...packages].join()}`;
   const made = await run(present("mmdebstrap"), ["--variant=minbase", "--mode=root", include, SUITE, root]);
@@ -132,7 +135,8 @@ async function booted(machine: DebianMachine): Promise<void> {
   const limit_at = Date.now() + BOOT_LIMIT_MS;
   for (;;) {
     const { stdout } = await machine.inside("systemctl", "is-system-running");
-    // A container has no devices and no kernel modules, so a few services of Debian fail in it.
+    // A few services of Debian fail in a container, which has no devices and no kernel modules. The state is then
+    // "degraded".
     if (["running", "degraded"].includes(stdout.trim())) return;
     if (Date.now() > limit_at) throw new Error(`the machine is still ${stdout.trim()}`);
     await sleep(LOOK_MS);

@@ -1,5 +1,5 @@
 // The setup of a Linux node makes its arrays on the disks of a virtual machine: a small Debian in QEMU has the kernel,
-// mdadm and LVM, and runs the functions of the setup script. The power fails between two arrays.
+// mdadm and LVM, and runs the functions of the setup script. The power fails after the first of two arrays was created.
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,10 @@ const DISKS = ["vda", "vdb", "vdc", "vdd"] as const;
 const DISK_BYTES = 300 * 2 ** 20;
 const BOOT_MS = 300_000;
 
-/** The first process of the machine. The kernel's command line names the run. */
+/**
+ * The first process of the machine. The test boots the machine three times: `run=` on the kernel's command line says
+ * what to do.
+ */
 const INIT = `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
@@ -142,7 +145,7 @@ test("a setup stops the arrays of another system, can be repeated after a power 
     'formatted: <> /dev/zones/data: LABEL="zones" TYPE="ext4"',
     'created: <> /dev/zones/data: LABEL="zones" TYPE="ext4"',
   ]);
-  // The run damages the file system of the volume, and continues the setup.
+  // The run "repeated" then damages the file system of the volume, and continues the setup.
   const refused = repeated.match(/refused: .*/g)?.map((line) => line.trim());
   expect(refused).toEqual(["refused: the file system of zones/data is damaged; repair it in rescue mode (e2fsck)"]);
 });

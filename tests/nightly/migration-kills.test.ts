@@ -25,12 +25,12 @@ withMovingGuest();
 
 /** The number of rounds of each failure. BERTH_MIGRATIONS=50 gives 50 migrations in all. */
 const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 10) / 5);
-/** The bandwidth of a migration, so low that each step takes seconds. */
+/** The bandwidth of a migration, so low that copying the disks and copying the memory each take seconds. */
 const BANDWIDTH = "8MiB";
 const STEP_MS_MAX = 6_000;
 /** For this time, the test ends the server's database connections repeatedly, two at a time. */
 const DATABASE_FAILS_MS = 5_000;
-/** The time limit of the poll. The source gives up a target without an answer after 20 s. */
+/** The time limit for the end of an operation. The source gives up a target that does not answer for 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };
 
 /** Each function makes one part fail, and then restores it. */

@@ -31,7 +31,7 @@ const LIMIT_MS = 600_000;
 /** The node's identity: a machine in a cloud may have no UUID in its firmware. */
 const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 
-/** The recorded answers of all vendors. Services see no file below /root. */
+/** The recorded answers of all vendors. The folder is outside of /root, because services see no file below /root. */
 const RECORDING = "/srv/vendor-web";
 
 const INSTALL = `

@@ -1,4 +1,4 @@
-// Runs `task rack` as a user starts it: all stories run, and then nothing is left of the rack.
+// Runs `task rack` as a user starts it. All stories (the rack's scenarios) run, and then nothing is left of the rack.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -10,7 +10,7 @@ import { FOLDER } from "../../src/dev/rack/plan.ts";
 import { presentSpaces } from "../../src/dev/rack/spaces.ts";
 import { STORIES } from "../../src/dev/rack/stories/stories.ts";
 
-/** Without KVM, a guest on a node is emulated twice, and all stories take about 10 minutes on two cores. */
+/** Without KVM, each node is emulated and emulates its guests, so all stories take about 10 minutes on two cores. */
 const LIMIT_MS = 3_600_000;
 
 test("task rack runs its stories and leaves nothing", async (context) => {

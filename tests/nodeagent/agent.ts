@@ -66,7 +66,10 @@ export function status(state: string, change: Record<string, unknown> = {}): Fak
 
 export const APPROVED = status("approved", { api_key: AGENT_KEY, console_ticket_key_hex: "c0" });
 
-/** Returns the endpoints of an enrolled node. The heartbeat with the number `stop_at` stops the agent. */
+/**
+ * Returns the server's answers to the reports of an enrolled node. The heartbeat with the number `stop_at` stops the
+ * agent.
+ */
 export function reports(stop_at = 3): Record<string, Route> {
   let beats = 0;
   return {

@@ -1,4 +1,4 @@
-// Tests the node's end of a console: the ring, and the users of one VM's console.
+// Tests the node's end of a console: the ring buffer of the last output, and several users at the console of one VM.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Unreachable } from "../../cli/internal/exchange.ts";
 import { createConsoles } from "../../nodeagent/console/consoles.ts";

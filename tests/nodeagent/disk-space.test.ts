@@ -21,7 +21,10 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Returns a monitor of the QEMU with a waiter that continues the guest, and the lines that the waiter logs. */
+/**
+ * Opens a monitor of QEMU. If the guest stops on a full disk, a waiter continues the guest later. `log` has the
+ * waiter's lines.
+ */
 async function watch(path: string): Promise<{ monitor: VmMonitor; log: string[] }> {
   const log: string[] = [];
   const folders = { machine_dir: folder.path, run_dir: folder.path };
@@ -59,7 +62,7 @@ test("a guest whose disk is full again when `cont` answers is continued a second
     if (execute !== "cont") return { return: {} };
     continued++;
     if (continued > 1) return { return: {} };
-    // One write: the client reads both lines at once.
+    // Sends the answer and the event in one write, so that the client reads them at once.
     qemu!.send([{ return: {}, id }, NO_SPACE].map((line) => `${JSON.stringify(line)}\r\n`).join(""));
     return null;
   });

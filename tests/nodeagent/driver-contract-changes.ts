@@ -18,7 +18,7 @@ export function changesContract(contract: Contract): void {
       expect(await macs()).toEqual([nic!.mac]);
       await vms().halt(id);
       expect(vms().newNics(id, wanted)).toMatchObject([{ id: more.id }]);
-      // An interrupted job runs again.
+      // Calls setNics twice, as a job does that was interrupted and runs again.
       for (let runs = 0; runs < 2; runs += 1) await vms().setNics(id, wanted);
       expect(vms().newNics(id, wanted)).toEqual([]);
       await machine.restart();

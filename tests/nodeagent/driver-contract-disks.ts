@@ -64,7 +64,7 @@ export function disksContract(contract: Contract): void {
         if (state === "running") await vms().boot(id);
         // After a failed growth, a snapshot may be larger than its disk.
         const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes + 2 ** 20 };
-        // A guest with the QEMU guest agent may have booted by now.
+        // "frozen": the guest may have booted by now, and may run the QEMU guest agent.
         const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];
         expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
         // An interrupted job runs again.

@@ -21,7 +21,7 @@ let small: string;
 let node: StandInVms;
 beforeEach(async ({ skip }) => {
   skip(lacks !== null, lacks ?? "");
-  // The name is short, because Linux limits the length of a socket's path.
+  // The folder's name is short, because Linux limits the length of a socket's path.
   folder = await temporaryFolder("vm");
   small = join(folder.path, "lib");
   await mkdir(small);
@@ -89,7 +89,7 @@ test(
     expect(store.get(id)?.power, "the record still has the old power").toBe("on");
     await free();
     await expect.poll(() => store.get(id)?.power, { timeout: 15_000 }).toBe("off");
-    // The record in memory changes first.
+    // The record in memory changes before the record on disk.
     await expect.poll(async () => (await onDisk(id))?.end).toEqual({ state: "stopped", reason: null });
   },
 );

@@ -170,7 +170,7 @@ test("the last answer of each running guest is kept, and the pauses of a silent 
   };
   await refresh("talks", "silent");
   expect([addresses.of("talks"), addresses.of("silent")]).toEqual([found, null]);
-  // The pauses of a silent guest: 15 s, twice as long each time, and at most 5 minutes.
+  // The pauses between calls to a silent guest: 15 s at first, then twice as long each time, and at most 5 minutes.
   for (const pause_ms of [15_000, 30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
     calls.length = 0;
     now_ms += pause_ms - 1;

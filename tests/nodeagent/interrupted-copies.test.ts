@@ -21,7 +21,7 @@ let id: string;
 let places: VmPlaces;
 let close: () => void;
 beforeEach(async () => {
-  // The name is short, because Linux limits the length of a socket's path.
+  // The folder's name is short, because Linux limits the length of a socket's path.
   folder = await temporaryFolder("vm");
   node = await openStandInVms(folder.path);
   id = await node.add({ power: "on" });

@@ -45,7 +45,7 @@ test("a QEMU that still sends is disconnected when the other node ends the conne
   closers.push(() => qemu.destroy());
   await once(qemu, "connect");
   const gone = new Promise((resolve) => qemu.once("error", resolve));
-  // The target has read everything, so its system sends no reset when its agent is killed.
+  // The target has read everything, so its kernel ends the connection without a reset when the agent is killed.
   qemu.write("memory");
   await once(target.resume(), "data");
   target.destroy();

@@ -1,5 +1,6 @@
 // Tests root's keys on a node with a Linux node image. The image's own storage program runs in a small root file
-// system, where only the commands for disks are replaced. The agent's function writes the keys of the setting.
+// system, where only the commands for disks are replaced. The agent's own function writes the keys that an operator
+// sets (cn.root_authorized_keys).
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -23,7 +23,7 @@ const disk = (kind: string, fields: Partial<VmDisk> = {}): VmDisk => ({
 let folder: TemporaryFolder;
 let node: StandInVms;
 beforeEach(async () => {
-  // The name is short, because Linux limits the length of a socket's path.
+  // The folder's name is short, because Linux limits the length of a socket's path.
   folder = await temporaryFolder("vm");
   node = await openStandInVms(folder.path);
   return async () => {

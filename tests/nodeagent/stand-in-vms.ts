@@ -81,8 +81,8 @@ export async function openStandInVms(path: string, driver: NetworkDriver = simul
       const monitor = await fakeMonitor((command) => {
         if (command.execute === "quit") end(id);
         const message = answer(command);
-        // The agent looks for interrupted copies with this command. Most tests have no such copies, and do not answer
-        // the command.
+        // The agent looks for interrupted copies with this command. The monitors of most tests do not answer the
+        // command, so the answer is an empty list.
         return command.execute !== "query-named-block-nodes" || hasList(message) ? message : { return: [] };
       });
       monitors.push(monitor);

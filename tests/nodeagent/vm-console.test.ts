@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openVmConsole } from "../../nodeagent/qemu/vm-console.ts";
 import { CONSOLE_BUFFER_BYTES_MAX, CONSOLE_WINDOW_BYTES } from "../../src/contract/limits.ts";
 
-/** More than a Unix socket of Linux holds, so that the last piece waits for the reader. */
+/** More pieces than a Unix socket of Linux holds, so that the last piece waits for the reader. */
 const PIECES = CONSOLE_BUFFER_BYTES_MAX / CONSOLE_WINDOW_BYTES + 1;
 /** Time in which the kernel takes as many bytes as fit into its buffers. */
 const SETTLE_MS = 200;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Starts a worker with `jobs` in its journal. Its guests turn off only after `open`. */
+/** Starts a worker with `jobs` in its journal. Its guests turn off only after a call of `open`. */
 async function slowGuests(claim: WorkerOptions["claim"], jobs: readonly Job[] = []) {
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);

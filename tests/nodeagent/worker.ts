@@ -1,4 +1,4 @@
-// Runs a worker of a simulated machine with answers of a control plane that the test chooses.
+// Runs the worker of a simulated machine. The test chooses the answers of the control plane.
 import { processEnvironment } from "../../cli/internal/environment.ts";
 import type { Agent, Timers } from "../../nodeagent/agent.ts";
 import type { Driver } from "../../nodeagent/driver.ts";
@@ -71,7 +71,6 @@ export async function startWorker(options: WorkerOptions) {
   return { asked, active, ended, stop: () => stop.abort() };
 }
 
-/** Returns a job. */
 export function jobOf(kind: string, instance_id: string = crypto.randomUUID()): Job {
   // The type requires more fields, which the worker does not read.
   return { id: crypto.randomUUID(), kind: { kind, instance_id } } as unknown as Job;

@@ -66,7 +66,7 @@ async function countByRequest(db: DbClient): Promise<Map<string, number>> {
   return new Map(rows.map(({ of, count }) => [of, count]));
 }
 
-/** Checks the rows and the log against the invariants. */
+/** Checks the invariants in the database. */
 export function invariantViolations(db: DbClient): Promise<string[]> {
   return brokenInvariants(db);
 }

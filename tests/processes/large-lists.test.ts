@@ -8,7 +8,7 @@ import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-pro
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, run, type RunOptions } from "./executables.ts";
 
-/** More projects than opsctl reads in one page of usage, which has 1,000 rows. */
+/** More projects than opsctl reads in one page of usage. A page has 1,000 rows. */
 const PROJECTS_WITH_USAGE = 1_201;
 const MANIFEST = `
 silos: [{ name: north }]

@@ -236,6 +236,6 @@ test("a rejected removal has no effect, and its repeat with the same Idempotency
   expectConflict(await request(server.url, call), INSTANCES);
   expect((await remove(node)).status).toBe(204);
   expect((await remove(node)).status).toBe(204);
-  // The instances of this file lack their other rows, so the doctor's checks of instances would fail.
+  // The instances of this file have no NIC, disk or operation, so the doctor's checks of instances would fail.
   expect(await brokenInvariants(db, [...logChecks("all"), ...nodeChecks("all")])).toEqual([]);
 });

@@ -78,7 +78,7 @@ async function checkExecutable(release: string, name: string, architecture: keyo
   if (runner === null) return console.log(`not run: this machine cannot run ${name} for ${architecture}`);
   const path = join(release, `${name}-${architecture}`);
   await writeFile(path, bytes, { mode: 0o755 });
-  // A stripped executable is a plain bun, which prints its own version.
+  // An executable without its embedded program is a plain bun, and prints the version of bun.
   const [program = "", ...argv] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
   const { code, stdout } = await run(program, argv);
   check(`${name} for ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));

@@ -1,6 +1,6 @@
-// Tests the channel and its install.sh on a machine without Debian's tools. The script installs from a folder or over
-// HTTP, and verifies with gpgv or only with OpenSSL. The script verifies the signature and the digests before it
-// unpacks or runs anything.
+// Tests the channel, which is a signed list of a release's tarballs, and its install.sh on a machine without Debian's
+// tools. The script installs from a folder or over HTTP, and verifies with gpgv or only with OpenSSL. The script
+// verifies the signature and the digests before it unpacks or runs anything.
 import { access, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -24,7 +24,7 @@ const PROGRAMS = [...CONTAINER_PROGRAMS, "bash", "podman-compose", "the name ser
 
 let folder: TemporaryFolder;
 let env: Readonly<Record<string, string>>;
-/** Names of networks, volumes and containers that no other run uses. */
+/** The first part of the names of this run's networks, volumes and containers. Other runs have other names. */
 let name: string;
 const closing: (() => Promise<unknown>)[] = [];
 

@@ -27,7 +27,7 @@ export async function containerRelease(folder: string): Promise<void> {
   });
 }
 
-/** The packages below PostgreSQL: its libraries, a shell, and the programs of its start script. */
+/** The packages that the image needs: PostgreSQL's libraries, a shell, and the programs of the start script. */
 const POSTGRES_BASE = [
   "base-files",
   "coreutils",
@@ -57,8 +57,8 @@ exec "$bin/postgres" -D "$data" -c listen_addresses='*' -c unix_socket_directori
 `;
 
 /**
- * Builds an image of the PostgreSQL in node_modules and loads it into Podman. This image replaces the image of a
- * registry, because tests do not download images.
+ * Builds an image of the PostgreSQL in node_modules and loads it into Podman. Tests use this image, because they do not
+ * download images from a registry.
  */
 export async function loadPostgresImage(folder: string, env: Readonly<Record<string, string>>, name: string) {
   const [packages, root] = [join(folder, "packages"), join(folder, "postgres-root")];

@@ -1,4 +1,5 @@
-// Tests the container image of a release: Skopeo reads it, and the guide runs it with Podman beside a real PostgreSQL.
+// Tests the container image of a release: Skopeo reads it, and the commands of the guide run it with Podman beside a
+// real PostgreSQL.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

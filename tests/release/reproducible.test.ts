@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 test("S-42: two releases of one tree are equal in every byte, including the signatures and the channel", async () => {
-  // 6 packages; the checksums, their signature, the installer, the public key and the bill of materials; 5 tarballs;
-  // channel.json, its signature and its installer.
+  // The files are 6 packages; the checksums, their signature, the installer, the public key and the bill of materials;
+  // 5 tarballs; channel.json, its signature and its installer.
   expect(names.length).toBe(6 + 5 + 5 + 3);
   const differing: string[] = [];
   for (const name of names) {

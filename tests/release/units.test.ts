@@ -201,7 +201,7 @@ describe("the control plane's Deno", () => {
     ]);
   });
 
-  /** The file of a memory limit in cgroup v2 and in cgroup v1, and its text without a limit. */
+  /** The file with the memory limit in cgroup v2 and in cgroup v1, each with its text if there is no limit. */
   const MEMORY_LIMITS = [["memory.max", "max"], ["memory/memory.limit_in_bytes", "9223372036854771712"]] as const;
 
   /** The memory limits are in GiB; 256 MiB are for the server itself, and 60 KB for each connection. */

@@ -43,7 +43,7 @@ test("processes that begin migrations of one drain at the same time begin no mor
     );
   const outcomes = await Promise.all(wanted.map(begin));
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(DRAIN_MIGRATIONS_MAX);
-  // The faults have no error code, so the drain tries again and does not give up the instance.
+  // These faults have no error code, so the drain tries the instances again later.
   const refused = wanted.filter((_, index) => !outcomes[index]!.ok);
   expect(outcomes.flatMap((outcome) => outcome.ok ? [] : [outcome.fault])).toEqual(refused.map(() => ({
     kind: "unavailable",

@@ -1,5 +1,5 @@
 // Defines scenarios for the sagas of instances and floating IPs, with the expected database after the saga succeeded
-// and after it was undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
+// and after it was undone. The suite (instance-steps.test.ts) fails if no scenario covers a step of a saga.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -31,7 +31,7 @@ export type Scenario = {
   readonly jobs: readonly string[];
   /** The jobs whose effect stays when a later step fails. */
   readonly kept?: readonly string[];
-  /** Jobs that the succeeded operation does not wait for. */
+  /** The number of jobs that the operation sends and does not wait for. */
   readonly unawaited?: number;
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */
@@ -207,8 +207,8 @@ async function diskOf(p: InstanceSagas, { to }: Begun) {
 type Of = (pair: readonly [Bindable, Bindable]) => Bindable | null;
 
 /**
- * Returns how to attach or detach a floating IP. `from` selects the NIC that has the address before the operation,
- * `onto` the NIC that has it afterwards.
+ * Returns a function that creates a floating IP and the message that attaches or detaches it. `from` selects the NIC
+ * that has the address before the operation, `onto` the NIC that has it afterwards.
  */
 function binding(type: "attach" | "detach", { from, onto }: { readonly from: Of; readonly onto: Of }) {
   return async (p: InstanceSagas): Promise<Asked> => {

@@ -241,7 +241,8 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     const { rows } = await p.db.query(ofNodes, [begun.saga_id, sent]);
     const states = rows.filter(({ forward }) => forward).map(({ state }) => state);
     expect(states).toEqual([...sent.slice(1).map(() => "completed"), "failed"]);
-    // The undo sends one job for each completed job, for example to attach the detached floating IP again.
+    // The undo sends one job for each completed job whose effect does not stay, for example to attach a detached
+    // floating IP again.
     const undoes = sent.length - 1 - keptBefore(scenario, step).length;
     expect(rows.filter(({ forward }) => !forward)).toHaveLength(undoes);
     if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });

@@ -1,4 +1,4 @@
-// Runs sagas step by step. The test acts as the nodes: it completes jobs, and delivers messages between actors.
+// Runs sagas step by step. The test completes jobs as nodes do, and delivers the messages between actors.
 import { expect } from "vitest";
 import type { SendOptions } from "../../actors/engine/engine.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";

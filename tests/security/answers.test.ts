@@ -143,8 +143,8 @@ test("S-34: every answer forbids sniffing, framing and scripts, and only the pag
     if (answer.status === 200) successes += 1;
   }
   expect(successes).toBeGreaterThan(50);
-  // All other answers have no-store, and are JSON or have no content type. GET routes were called without and with a
-  // key, other routes only without a key.
+  // Answers that are not in the list below have no-store, and are JSON or have no content type. GET routes were called
+  // without and with a key, other routes only without a key.
   const others = [...kinds].filter(([kind]) => !["application/json no-store", "undefined no-store"].includes(kind));
   expect(Object.fromEntries(others)).toEqual({
     "text/html no-cache": ["GET /docs", "GET /docs"],

@@ -65,7 +65,7 @@ describe("S-41: the stored advisories", () => {
     for (const version of each.patched) expect([version, isInRange(version, each.affected)]).toEqual([version, false]);
   });
 
-  // The bounds of each range: the lower bound if any, and the upper bound or the version right before it.
+  // The bounds of each range. For an excluded upper bound (<), the version right before the bound.
   const bounds = advisories.flatMap((each) =>
     comparisonsOf(each.affected).flat().map(({ sign, version }) => ({
       each,

@@ -171,7 +171,7 @@ describe.each([["one address", one], [`${ADDRESSES} addresses`, many]] as const)
       ]);
       expect({ ...beside, registered: registered.status }).toMatchObject({ answered: CALLS, registered: 200 });
       expect(beside.slowest_ms).toBeLessThan(STARVED_MS);
-      // Closing the connections frees the share.
+      // When the connections close, the share of their addresses is free again.
       for (const socket of sockets) socket.destroy();
       await expect.poll(
         async () => (await call(server, "POST", "/v1/agent/register", { address: one(), body: registration() })).status,

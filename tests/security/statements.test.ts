@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => p.close());
 
-/** Returns whether a statement belongs to background work, which may run during a later request. */
+/** Returns whether a statement may run after the answer to its request, and thus during a later request. */
 const isDeferred = (statement: string) => /last_used_at|pg_notify|from "setting"/.test(statement);
 /** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {

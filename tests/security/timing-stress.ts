@@ -21,7 +21,7 @@ const PAIRS = Number(values.pairs);
 const PAIRS_MIN = 10;
 if (!Number.isSafeInteger(PAIRS) || PAIRS < PAIRS_MIN) throw new Error(`--pairs must be at least ${PAIRS_MIN}`);
 const T_MAX = 4.5;
-/** Deletes the failure count after this number of pairs, so that it stays below a site's hourly limit. */
+/** After this number of pairs the program deletes the failure count, which must stay below a site's hourly limit. */
 const RESET_EVERY = 100;
 /** Warm-up requests of each kind; fewer than a site's hourly limit of failures. */
 const WARM_UP = 50;

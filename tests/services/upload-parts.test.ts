@@ -13,7 +13,7 @@ const PARTS = ["a".repeat(IMAGE_PART_BYTES), "b".repeat(IMAGE_PART_BYTES), REST]
 const SHA256 = createHash("sha256").update(PARTS.join("")).digest("hex");
 const BYTES = { "content-type": "application/octet-stream" };
 
-/** The commits that wait for another transaction. */
+/** Finds the commits that wait for another transaction. */
 const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 let folder: TemporaryFolder;

@@ -1,5 +1,5 @@
 // INV-2, contents: compares the answers to successful messages with the requests. An answer must not show the result of
-// another message of the same unit.
+// another message that the same commit applied.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";

@@ -50,7 +50,8 @@ export function createdSubnet(
     name,
     description: "",
     ipv4_block: block,
-    // The floating IPs are IPv6 addresses, because the fixed pool of IPv4 is too small. So NICs need IPv6 addresses.
+    // The floating IPs are IPv6 addresses, because the fixed pool of public IPv4 addresses is too small. So NICs need
+    // IPv6 addresses.
     ipv6_block: block.replace(/^10\.0\.(\d)\.0\/24$/, "fd00:0:0:a$1::/64"),
     plan: PLAN,
   };
@@ -148,7 +149,10 @@ export function createdFloatingIp(
   };
 }
 
-/** The fields of a create that take an address from the fixed pool of IPv6. */
+/**
+ * The fields of a create that take an address from the fixed pool of public IPv6 addresses
+ * (src/lib/net/public-pool.ts).
+ */
 export function ofFixedPool(silo_id: string, newId: () => string) {
   return {
     silo_id,

@@ -11,7 +11,7 @@ type Row = Record<string, unknown>;
  * - logs and positions in logs, stored replies, uses of keys and rate limits
  * - values that are computed from the times of reports
  * - claims, because a replayed registration without proof may create a claim
- * - the two tables of network changes, because maintenance folds old changes; readState reads generations instead
+ * - the two tables of network changes, because maintenance merges old changes; readState reads generations instead
  */
 const LEFT_OUT = [
   "enrolment_claim",

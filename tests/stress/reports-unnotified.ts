@@ -23,8 +23,9 @@ export const GOAL_MS = 250 + 500;
 
 /**
  * Measures how soon nodes get jobs without a notification. `t` must not receive notifications. No job of a round is
- * completed before all its long polls are answered, because a process notices its own commits. The operations of the
- * jobs do not exist, so the database cannot be used for anything else afterwards.
+ * completed before all long polls of the round are answered, because a completion is a commit, and a process notices
+ * its own commits. The operations of the jobs do not exist, so the database cannot be used for anything else
+ * afterwards.
  */
 export async function takeUnnotified(t: TestControlPlane, random: () => number): Promise<Unnotified> {
   const nodes: JobNode[] = [];

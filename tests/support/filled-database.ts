@@ -1,4 +1,4 @@
-// Creates a database with many rows for tests of plans.
+// Creates a database with many rows for tests of query plans.
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { freshDatabase } from "./database.ts";
 

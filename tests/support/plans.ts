@@ -1,4 +1,4 @@
-// Runs queries with EXPLAIN, and reads from their plans which tables they read and how.
+// Runs queries with EXPLAIN. The plans show which tables the queries read, and how.
 import type { Db, DbClient } from "../../src/db/pool.ts";
 
 export type PlanNode = {

@@ -47,7 +47,7 @@ test.each([
   [4, repeat_ms, "ended"],
   [3, 0, "ended"],
   [1, 0, "ended"],
-  // After a restore from a backup, a token may be unknown to this database.
+  // After a restore from a backup, a token may have a generation that this database does not know yet.
   [6, 0, "ended"],
 ])(
   "the token of generation %i of a session in generation 5, presented after %i ms, gives %j",

@@ -48,7 +48,7 @@ const projects = (tenant: TestTenant, key: string, on = t) =>
 
 test("an issuer's URL of 2,048 ASCII characters is accepted; a URL with other characters gets a 400 that states the rule", async () => {
   const { tenant_id } = await openTenant(t);
-  // An index cannot hold 6 kB that do not compress.
+  // PostgreSQL cannot put 6 kB into an index if the text does not compress.
   const others = Array.from(randomBytes(2_000), (byte, at) => String.fromCharCode(0x4e00 + byte + 256 * (at % 64)));
   for (const text of [others.join(""), "é", "\u00a0"]) {
     const { status, body } = await setIdp({ ...acme, tenant_id }, `https://id.example/${text}`);

@@ -9,7 +9,10 @@ const UNTAGGED = JSON.stringify([PAIR]);
 const INTERRUPTED = JSON.stringify([{ ...PAIR, flags: [] }]);
 const TAGGED = JSON.stringify([{ ...PAIR, linkinfo: { info_kind: "vlan", info_data: { id: 7 } } }]);
 
-/** Returns the commands. Commands that run in the router begin with the router's name. */
+/**
+ * Returns the commands that change the device from `links` to `wanted`. Commands that run in the router begin with the
+ * router's name.
+ */
 async function commands(
   links: string,
   wanted: { readonly vlan_id?: number | null; readonly mtu?: number } | null,

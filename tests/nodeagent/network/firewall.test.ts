@@ -11,7 +11,7 @@ import { chainsOf, modelVerdict, type Packet, textVerdict } from "./packet-model
 const RULE_SETS = 10_000;
 const PACKETS_EACH = 10;
 
-/** There are only a few values, so that rules often match packets. */
+/** The blocks are few, so that rules often match packets. */
 const CIDRS = {
   ipv4: ["0.0.0.0/0", "10.0.0.0/8", "10.0.1.0/24", "10.0.1.5/32", "198.51.100.0/24"],
   ipv6: ["::/0", "fd00:a::/32", "fd00:a:1::5/128", "2001:db8::/32"],
@@ -44,7 +44,7 @@ test("for 100,000 packets and 10,000 random rule sets, the nftables text and the
   expect(verdicts.drop).toBeGreaterThan(20_000);
 }, 60_000);
 
-/** Draws from a seed, so that a failure repeats. */
+/** Returns a source of random values that depend only on the seed, so that a failure can be repeated. */
 function randomFrom(seed: number) {
   const next = stream(seed);
   const below = (limit: number) => Math.floor(next() * limit);
@@ -58,7 +58,7 @@ function randomRule(random: Random): DocumentRule {
   const hasPorts = protocol === "tcp" || protocol === "udp";
   const isIcmp = protocol === "icmp4" || protocol === "icmp6";
   const maybe = <T>(make: () => T): T | null => random.below(2) === 0 ? null : make();
-  // A rule may name blocks of two families. Such a rule matches no packet.
+  // A rule may name an IPv4 block and an IPv6 block. Such a rule matches no packet.
   const cidr = () => random.pick([...CIDRS.ipv4, ...CIDRS.ipv6]);
   const range = () => {
     const [low, high] = [random.pick(PORTS), random.pick(PORTS)].toSorted((a, b) => a - b);

@@ -1,4 +1,4 @@
-// Tests when a node has released a floating IP of a NIC (docs/networking.md, "Floating IPs").
+// Tests when a floating IP of a NIC counts as released by the node (docs/networking.md, "Floating IPs").
 import { describe, expect, test } from "vitest";
 import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
 import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";

@@ -40,7 +40,7 @@ export function driverWith(trouble: { why: string | null }): NetworkDriver & { r
   };
 }
 
-/** Opens networks of one node. Each test has its own folder. */
+/** Returns a function that opens the node's network. Each test has its own folder. */
 export function useNodeNetwork() {
   let folder: TemporaryFolder;
   let log: string[];

@@ -118,7 +118,7 @@ test("a further address of a NIC leads to this NIC, even if another NIC's allowe
     wanted(vpc, node, taps).families[family].routes
       .filter(({ destination, is_fallback }) => addresses.includes(destination) && is_fallback !== true)
       .map(({ hop }) => hop);
-  // Without this rule, the last of two NICs on one node would get the route.
+  // If the block had the same rank as the address, the last of two NICs on one node would get the route.
   for (const node of ["n1", "n2"] as const) {
     const vpc = { ...VPC, machines: [owner, { ...other, node }] };
     for (const family of FAMILIES) {
@@ -141,7 +141,7 @@ describe("the longest prefix wins across all tables", () => {
     const [route] = routesTo("10.0.1.0/24");
     const lookup = wanted().families[4].rules.find(({ table }) => table === route?.table);
     expect(route?.hop).toEqual({ kind: "blackhole" });
-    // The main table has priority 300 (overlay-device.ts).
+    // The rule that looks up the main table has priority 300 (overlay-device.ts).
     expect(lookup?.priority).toBeLessThan(300);
     expect(lookup?.from).toBe("10.0.2.0/24");
   });

@@ -23,7 +23,7 @@ const PING =
   `icmpv6   58 29 src=2001:db8::99 dst=${F6} type=128 code=0 id=7 src=fd00:a:1::5 dst=2001:db8::99 type=129 ` +
   "code=0 id=7 mark=0 use=1 id=4";
 
-/** A node with both NICs and the NAT gateways. */
+/** The document of the node n1, which has the NICs of web1 and web2 and the NAT gateways. */
 function document(
   floating: { web1?: string[]; web2?: string[] },
   forwards: DocumentPortForward[] = [],
