@@ -62,7 +62,7 @@ export function disksContract(contract: Contract): void {
       const others = () => vms().disksOf(id).slice(1).map((disk) => disk.id).toSorted();
       for (const state of ["stopped", "running"]) {
         if (state === "running") await vms().boot(id);
-        // After a failed growth, a snapshot may be larger than its disk.
+        // If the growth of a disk failed on the node, the server may request a snapshot that is larger than the disk.
         const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes + 2 ** 20 };
         // "frozen": the guest may have booted by now, and may run the QEMU guest agent.
         const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];

@@ -134,7 +134,8 @@ test("S-25: the TLS certificate is verified for the host name, not the address, 
     await writeFile(ca, authority.cert);
     const names: unknown[] = [];
     const port = await listen(
-      // An https server has the methods of an http server that this test uses, but Deno's types do not say so.
+      // An https server has the methods of an http server that this test uses, but Deno's types declare two unrelated
+      // classes.
       createTlsServer(authority.issue("good.example"), (request, response) => {
         names.push((request.socket as TLSSocket & { servername?: unknown }).servername);
         response.end("secret");
