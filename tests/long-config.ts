@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 /**
  * The slow tests. Many of them use an emulated PC, a browser or compiled programs, or cause a fault at every step of an
- * operation. `deno task trial` runs the PC, the seeds, the kills and the mutants in larger numbers.
+ * operation. `deno task trial` runs more boots of the PC, more random histories, more kills and more mutants.
  */
 export const LONG = [
   "tests/booter/firmware.test.ts",

@@ -288,7 +288,7 @@ test("a page that is loaded during a failover waits for the server, and the user
 });
 
 describe("if the user closes the dialog of a running action and opens another dialog,", () => {
-  /** Cordons a node and closes the dialog before the server answers. Returns a function that lets the server answer. */
+  /** Cordons a node and closes the dialog before the server answers. Returns a function that answers the request. */
   async function cordonAndClose(hostname: string): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
     const { server_uuid, code } = await register(hostname);
     await call("POST", "/v1/cn-approvals", { code });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type Cursor, followed, TOP } from "../../console/core/cursor.ts";
 
-/** Follows a cursor among these rows. A dot is a row that was not read. */
+/** Returns the place of a cursor after a list changed to these rows. A dot is a row that is not read yet. */
 const among = (rows: string, cursor: Cursor): Cursor =>
   followed(cursor, rows.length, (index) => rows[index] === "." ? null : rows[index] ?? null);
 

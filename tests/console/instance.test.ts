@@ -32,7 +32,7 @@ afterAll(async () => {
 
 beforeEach((context) => needs(context, "chromium"));
 
-/** The rows of the terminal. A screen reader reads them, too. */
+/** The rows of the terminal: the visible rows, or their copy for screen readers. */
 const terminal = () => ui.page.locator(".serial .xterm-rows, .serial .xterm-accessibility").first();
 const hasText = (text: string) => terminal().filter({ hasText: text }).waitFor();
 

@@ -44,7 +44,7 @@ export function useKeyboard(page: () => Page) {
       await page().getByRole("option").filter({ hasText: text }).first().waitFor();
       await press("Enter");
     },
-    /** Runs an action of the row or the page by its title. Waits until the action is enabled. */
+    /** Runs the action with this title on the row at the cursor or on the page. Waits until the action is enabled. */
     act: async (title: string) => {
       await press(".");
       await type(title);

@@ -1,4 +1,4 @@
-// The kinds of objects in the console must be kinds of actors, because the feed of changes names these kinds.
+// Each kind of object in the console must be a kind of actor, because the feed of changes names kinds of actors.
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { KINDS } from "../../console/core/kinds.ts";

@@ -3,13 +3,13 @@ import type { Page, Route } from "playwright-core";
 
 const ROWS = 1_000;
 
-/** The id of a row. */
+/** Returns the id of row `n`. */
 export const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 export const created_at = "2026-11-01T00:00:00Z";
 
 /**
- * Answers requests of this path with a first page of 1,000 rows. `row` returns the fields of each row. Returns the
- * queries of the requests.
+ * Answers requests of this path with a first page of 1,000 rows. `row` returns the fields of each row. Returns a list
+ * to which each request adds its query.
  */
 export async function answerWith(page: Page, path: string, row: (n: number) => object): Promise<string[]> {
   const queries: string[] = [];

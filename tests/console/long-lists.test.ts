@@ -27,7 +27,7 @@ const instance = (n: number) => ({
 
 test("the list of a project's instances reads one page, and leads to the search", async () => {
   const own = await f.site().open({ key: tenant.key });
-  // The start page of a tenant with one project reads the instances, too.
+  // Waits, because the start page of a tenant with one project also reads the instances.
   await own.settled();
   const queries = await answerWith(own.page, "/v1/instances", instance);
   await own.show(`/t/${tenant.tenant_id}/p/${tenant.project_id}/instances?state=running&q=-db web5000 state:running`);
@@ -45,7 +45,7 @@ test(
   "for a text of several words, the page of all instances searches for one word at the server and for the rest itself",
   async () => {
     const own = await f.site().open();
-    // The overview reads the failed instances, too.
+    // Waits, because the overview also reads instances.
     await own.settled();
     const queries = await answerWith(own.page, "/v1/system/instances", instance);
     await own.show("/all-instances?q=-web1 web state:running");
@@ -161,7 +161,7 @@ test(
       const name = silo_id === last ? "shop" : "default";
       return route.fulfill({ json: [{ id, silo_id, name, description: "", created_at }] });
     });
-    // Many VPCs match, too. They would hide the tenant among the hits of all kinds.
+    // 50 VPCs match, too. Without the kind in the search, they would take all places among the hits.
     const vpcs = Array.from({ length: 50 }, (_, n) => ({ kind: "vpc", id: idOf(n), name: `sho${n}`, hint: null }));
     await own.page.route("**/v1/search?q=sho&*", (route) => {
       const isOfTenants = new URL(route.request().url()).searchParams.get("kind") === "tenant";
@@ -172,7 +172,7 @@ test(
     await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();
     expect(asked.size).toBe(50);
-    // Searches for a part of the tenant's name, for the name of its silo, and for the id, which is the same for both.
+    // Searches for a part of the tenant's name, for the name of its silo, and for the id, which both have in this test.
     for (const word of ["sho", "silo59", last]) {
       asked.clear();
       await own.show(`/tenants?q=${word}`);

@@ -1,5 +1,5 @@
 // Tests pages on the narrow screen of a telephone: long names are complete or shortened inside the screen, and the
-// navigation shows the present page.
+// navigation scrolls to the current page.
 import { expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";
@@ -9,7 +9,7 @@ import { useConsoleSite } from "./site.ts";
 
 const LIMIT_MS = 60_000;
 const WIDTH = 390;
-/** The height of a row of every list. */
+/** The height of each row in a list. */
 const ROW_PX = 36;
 /** One line of text is lower than this. */
 const ONE_LINE_PX = 24;

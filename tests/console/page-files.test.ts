@@ -1,4 +1,4 @@
-// Tests in Chromium when the browser loads the pages that are not in the first load.
+// Tests in Chromium at which times the browser loads the files of pages that are not in the first load.
 import { expect, test } from "vitest";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type ConsolePage, signInWithKey } from "../support/browser.ts";
@@ -14,7 +14,7 @@ const f = useConsoleSite(async (site) => {
   tenant = await openTenant(site);
 });
 
-/** The names of the loaded scripts, without the hash of their content. A script that was only fetched is not loaded. */
+/** The names of the loaded scripts, without the hash of their content. Leaves out scripts that `fetch` requested. */
 const loaded = (ui: ConsolePage) =>
   ui.page.evaluate<string[]>(`performance.getEntriesByType("resource")
     .filter(({ initiatorType }) => initiatorType !== "fetch").map(({ name }) => name)

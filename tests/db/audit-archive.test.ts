@@ -43,8 +43,8 @@ afterAll(async () => {
 });
 
 /**
- * Adds audited transitions of denied requests. Their payloads have the numbers from `from` to `to`. Their age is
- * `days`.
+ * Adds an audited transition of a denied request for each number from `from` to `to`. The payload has the number. The
+ * transitions are `days` days old. Waits until the chain has their events.
  */
 async function denied(from: number, to: number, days = OLD_DAYS): Promise<void> {
   await app.query(

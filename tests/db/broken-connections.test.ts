@@ -1,5 +1,5 @@
-// Connections break under load. The driver is `pg` because it passes this test. Any replacement must pass the test,
-// too.
+// Tests connections that break under load. The driver is `pg` because it passes this test. Any replacement of the
+// driver must pass the test, too.
 import { expect, test } from "vitest";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";

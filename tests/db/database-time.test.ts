@@ -12,7 +12,7 @@ test("the time continues from the last reading, and jumps of the process's clock
   vi.useFakeTimers({ toFake: ["performance", "Date"] });
   const noon_ms = Date.parse("2026-11-01T12:00:00Z");
   let answer: () => Promise<Date> = () => Promise.resolve(new Date(noon_ms));
-  // The real clock of a database cannot be changed. The tested code uses only the queries of a client.
+  // A test cannot change the clock of a database, so this client is a fake. The tested code calls only `query`.
   const client = { query: async () => ({ rows: [{ now: await answer() }] }) } as unknown as DbClient;
   const time = await openDatabaseTime(client);
   vi.setSystemTime(0);

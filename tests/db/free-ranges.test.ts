@@ -8,8 +8,8 @@ import { explained, scansOf } from "../support/plans.ts";
 
 const POOL = "test";
 /**
- * The number of free ranges in the test of plans. PostgreSQL would read a small table completely, even if a query has a
- * bound for an index.
+ * The number of free ranges in the test of plans. PostgreSQL would read a small table completely, even if an index
+ * could limit the rows.
  */
 const MANY = 20_000;
 

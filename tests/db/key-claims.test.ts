@@ -1,4 +1,4 @@
-// Tests claims of Idempotency-Keys that share a statement.
+// Tests claims of Idempotency-Keys. Several claims share one SQL statement.
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { KeyAnswer, KeyClaim } from "../../src/db/idempotency.ts";

@@ -67,7 +67,7 @@ test("if a file was edited after it was applied, the error names the file and th
 
 describe("the checksum of a migration whose comments were rewritten", () => {
   const NAME = "0002_clock.sql";
-  /** The statements of this migration. Its first text also had comments. */
+  /** The statements of the migration NAME. The first text of this migration also had comments. */
   const STATEMENTS = `create table lab_clock (
   only_row boolean primary key default true check (only_row),
   ahead    interval not null default interval '0' check (ahead >= interval '0')

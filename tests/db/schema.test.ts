@@ -60,7 +60,7 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
   expect(await schemaOf(client), HINT).toBe(await canonical());
   await validateForeignKeys(client);
   expect(lostValues(before, await rowsOf(database))).toEqual([
-    // Migration 0037 renames this table. The server seals the texts of the table at its start.
+    // Migration 0037 renames this table to sealed_user_data. The server encrypts the stored texts when it starts.
     "instance_user_data: no row",
   ]);
   expect((await client.query("select instance_id, plain from sealed_user_data")).rows).toEqual([

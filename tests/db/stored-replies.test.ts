@@ -77,7 +77,7 @@ test("the replies of tells in the outbox are kept, because the tells may be deli
   );
   const { name, low, high } = day!;
   await db.query(`create table seen_${name} partition of seen for values from ('${low}') to ('${high}')`);
-  // The replies of two days ago are in the partition, and older replies are in the default partition.
+  // The replies of two days ago are in a partition of their day, and older replies are in the default partition.
   for (const days of [2, 3]) {
     await storeReply(days, `${days} days ago`);
     const id = await storeReply(days, `${days} days ago, in the outbox`);

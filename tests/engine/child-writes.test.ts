@@ -90,7 +90,7 @@ test("tokens are replaced by allocated values, even if the process does not stat
   expect(await partsOf(id)).toEqual([{ key: "a", value: 7 }, { key: "b", value: 7 }]);
 });
 
-/** Sends a commit call that has only a document. */
+/** Sends a commit call in which the JSON document has all values and the 21 lists are empty. */
 async function commit(call: object): Promise<void> {
   const lists = Array.from({ length: 21 }, () => "{}");
   const places = ["", ...lists].map((_, n) => `$${n + 1}`);

@@ -35,7 +35,7 @@ export type LampMessage =
   | { readonly type: "make"; readonly id: string; readonly label?: string }
   | { readonly type: "switch_on"; readonly note?: string }
   | { readonly type: "switch_off" }
-  /** Changes both lamps in one commit. */
+  /** Changes this lamp and the lamp `other` in one commit. */
   | { readonly type: "swap"; readonly other: string }
   /**
    * Takes from the budget `current`. If too little is left, the message is refused. With `fall_back` it succeeds

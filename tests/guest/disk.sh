@@ -58,7 +58,7 @@ partition() { # ACTIVE TYPE START SECTORS: prints a partition's entry of 16 byte
   printf '%b' "\\x$1\\xfe\\xff\\xff\\x$2\\xfe\\xff\\xff$(little_endian "$3")$(little_endian "$4")"
 }
 
-# write_disk DISK BOOT_MIB DATA DATA_MIB: writes a disk with boot code, boot.fat and the partition in the file DATA
+# write_disk DISK BOOT_MIB DATA DATA_MIB: writes a disk with boot code and two partitions: boot.fat and the file DATA
 write_disk() {
   local disk=$1
   truncate -s $(($2 + $4 + 2))M "$disk"

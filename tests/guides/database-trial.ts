@@ -18,8 +18,8 @@ const guide = await readFile(join(ROOT, "docs/guides/backup.md"), "utf8");
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(guide, "ini");
 
 /**
- * Creates a server that archives its log, runs the commands `configured`, and starts the server. The server does not
- * flush data to the disk, because no data is needed after the test.
+ * Creates a PostgreSQL server that archives its log. Runs the commands `configured`, and starts the server and a
+ * control plane. The server does not flush data to the disk, because no data is needed after the test.
  */
 const primary = (configured = "") => `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
@@ -99,9 +99,9 @@ test(
 );
 
 /**
- * Starts two servers of the installed PostgreSQL. Their logins have the rights of the embedded PostgreSQL's logins
- * (tests/db/embedded-logins.test.ts). The embedded PostgreSQL itself cannot be used, because it is newer than
- * many installed pg_dump programs.
+ * Starts a server of the installed PostgreSQL with two databases, and a control plane for each database. The logins
+ * have the rights of the embedded PostgreSQL's logins (tests/db/embedded-logins.test.ts). The embedded PostgreSQL
+ * itself cannot be used, because it is newer than many installed pg_dump programs.
  */
 const AS_EMBEDDED = `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
@@ -132,7 +132,7 @@ echo "5e" > .berth/secret-key
 chmod 600 .berth/secret-key
 opsctl --endpoint http://127.0.0.1:8081 silo create kept
 `;
-/** Starts the second server again on the restored database. */
+/** Starts the second control plane again on the restored database. */
 const RESTORED = `
 kill %2
 wait %2 || true

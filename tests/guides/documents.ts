@@ -17,7 +17,8 @@ export function textOf(document: string): string {
 }
 
 /**
- * Returns the pieces of code in a document with their first line numbers. A continuation line is a part of its command.
+ * Returns the pieces of code in a document, each with the number of its first line. A continuation line is a part of
+ * its command.
  */
 export function codeOf(document: string): { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];

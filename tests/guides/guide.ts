@@ -26,7 +26,7 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** Returns the blocks in another language, such as settings of other programs. */
+/** Returns the texts of all blocks in this language, such as the settings of a program. */
 export function settingsIn(markdown: string, language: string): string[] {
   return fencesOf(markdown).filter((fence) => fence.language === language).map(({ lines }) => lines.join("\n"));
 }

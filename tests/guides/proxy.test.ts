@@ -67,7 +67,7 @@ describe("a rolling restart behind the guide's nginx", () => {
     const ports = [await guidePort(), await guidePort()] as const;
     const proxy = await startGuideNginx(folder.path, ports);
     const url = `https://localhost:${proxy.port}/`;
-    /** Returns the statuses of four requests, so that nginx tries each process. */
+    /** Sends four requests, so that nginx tries each process. Returns the statuses of the answers. */
     const statuses = async () => {
       const argv = ["-s", "-k", "-o", "/dev/null", "-w", "%{http_code}\n", "-X", "POST"];
       const asked = [];

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
-/** Returns the blocks of commands in the README with their first line numbers. */
+/** Returns the blocks of commands in the README, each with the number of its first line. */
 function commandBlocks(): { line: number; lines: string[] }[] {
   const lines = readme.split("\n");
   const marks = lines.flatMap((line, at) => line.startsWith("```") ? [at] : []);

@@ -3,7 +3,10 @@
 import { expect, test } from "vitest";
 import { createShares } from "../../src/http/shares.ts";
 
-/** Returns a function that takes slots, and the list of evicted slots, such as `a0`. The default weight is 1. */
+/**
+ * Returns a function that takes a slot with a weight, by default 1, and the list of evicted slots. The name of a slot
+ * is its source and its number, such as `a0` for the first slot.
+ */
 function shares(total_max: number, each_max: number) {
   const evicted: string[] = [];
   const all = createShares({ total_max, each_max });

@@ -43,7 +43,7 @@ async function endedWithoutBytes(id: string): Promise<void> {
   await t.db.query("update stored_upload set unneeded_at = unneeded_at - interval '2 hours' where id = $1", [id]);
 }
 
-/** Stores bytes that changed two hours ago. */
+/** Stores bytes, and moves their modification time back by two hours. */
 async function stored(id: string) {
   const store = await openFolderStore(folder.path);
   await store.write(id, 0, BYTES);

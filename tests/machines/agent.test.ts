@@ -166,7 +166,7 @@ function backedImage(): Uint8Array {
   image.writeUInt32BE(name.length, 16);
   image.writeUInt32BE(16, 20); // The size of a cluster: 64 KiB.
   image.writeBigUInt64BE(2n ** 20n, 24); // The size of the disk.
-  image.writeUInt32BE(1, 36); // The number of entries in the first table. The next field is the table's position.
+  image.writeUInt32BE(1, 36); // The number of entries in the L1 table. The next field is the position of this table.
   image.writeBigUInt64BE(65_536n, 40);
   image.writeBigUInt64BE(2n * 65_536n, 48); // The position and size of the table of reference counts.
   image.writeUInt32BE(1, 56);

@@ -90,6 +90,6 @@ test("the next agent ends the copy, removes its file, and thaws the guest; then 
   machine.leave();
   expect(await copiesInQemu()).toEqual({ jobs: [], has_draft: false });
   await machine.restart();
-  // The control plane undoes or repeats the job of the interrupted snapshot.
+  // Deletes the interrupted snapshot, as the control plane does when it undoes the job.
   await vms().deleteSnapshot(id, snapshot.id);
 });

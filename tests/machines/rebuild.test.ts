@@ -34,7 +34,8 @@ test("a rebuilt guest boots from the image, without the data that it wrote; its 
   const appears = (of: { readonly id: string }) =>
     expect.poll(() => inGuest(driver(), id, `echo ${device(of)}`), BOOT).toMatch(/^sd[a-z]$/);
   const mark = randomUUID();
-  // grep keeps a whole line in memory, and the zeros of a disk would form a line that is too long for the guest.
+  // `tr` removes the zeros of the disk, because grep keeps a whole line in memory, and the guest has too little memory
+  // for a line of all these zeros.
   const marked = (of: { readonly id: string }) =>
     inGuest(driver(), id, `tr -d '\\000' < /dev/${device(of)} | grep -c ${mark}`);
 

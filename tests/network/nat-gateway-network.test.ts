@@ -222,6 +222,6 @@ test("if a process of an earlier release returns an address of a subnet to the f
     `external:${network_id}:v4`,
   ]);
   expect(rows).toEqual([{ low: 0, high: 4 }]);
-  // The external subnet of this address was deleted.
+  // No external subnet has this address, as after the deletion of its subnet.
   await t.db.query("select berth_release('public:v4', '192.0.2.9')");
 });

@@ -67,7 +67,7 @@ test("a gateway in another VLAN waits for another edge node, and the server says
     true,
     false,
   ]);
-  // A process of an earlier release does not name the gateway.
+  // A process of an earlier release calls the guard without the gateway's id.
   expect(await allows({})).toBe(true);
   const target = { kind: "nat_gateway", nat_gateway_id: other.id };
   await f.n.route(f.vpc.main_route_table_id, { destination: "0.0.0.0/0", target });
@@ -104,7 +104,7 @@ test("a gateway gets a node that serves a floating IP of the VPC in another netw
   const ip = okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body }));
   const attach = f.call("POST", `/v1/floating-ips/${ip.id}/attach`, { body: { nic_id: f.web.nic.id } });
   await f.one.done(attach, "fip_claim");
-  // Node one runs no gateway, and the idle node runs a gateway.
+  // The idle node gets the gateway although it already runs a gateway and node one runs none.
   const fourth = await create("fourth", networks.eight);
   await runsOn(fourth, f.idle);
   const cordon = (cordoned: boolean) =>

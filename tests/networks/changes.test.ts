@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     const rules = [deny({ priority: 200 }), changing];
     await change(documentOf({ ...BASE, rules }, "n1", 2));
     expect(await pings()).toBe(true);
-    // Without this, the ping's connection would be open, and the change that forbids it would start one more program.
+    // Removes the connection of earlier pings, because a rule that denies an open connection starts one more program.
     await site.run(["ip", "netns", "exec", ROUTER, "conntrack", "-F"]);
     for (
       const [generation, fields, passes] of [

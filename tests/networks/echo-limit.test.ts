@@ -1,4 +1,4 @@
-// Tests that guests cannot make a router answer any number of echo requests.
+// Tests that a router answers only a limited number of echo requests of a guest.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KernelNetwork } from "../../nodeagent/network/kernel.ts";
 import { GATEWAY_MAC } from "../../nodeagent/network/names.ts";
@@ -14,7 +14,7 @@ const a1 = machine("a1", "n1", { net: 1, host: 5, vpc: "a" });
 const VPC: TestVpc = { vni: 4_096, machines: [a1], rules: [], edge: null, routes: [] };
 /** `sender` sends its frames three times. */
 const REQUESTS = 3 * 1_000;
-/** Answers at once, before the rate counts: the default burst of nft is 5. */
+/** The number of answers that the router sends before nft limits the rate: the default burst of nft. */
 const BURST = 5;
 
 describe.skipIf(missing !== null)("a guest that floods its router with echo requests", () => {
@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)("a guest that floods its router with echo requ
     return Number(values!.split(" ")[names!.split(" ").indexOf("OutEchoReps")]);
   }
 
-  // Each request has another identifier, so that each is the first packet of a connection.
+  // Each request has its own identifier, so that each request is the first packet of a connection.
   const PING = {
     4: `for n in range(${REQUESTS / 3}):
           body = b"\\x08\\0\\0\\0" + struct.pack("!HH", n, 1)

@@ -11,7 +11,7 @@ import { type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "arping", "python3", "nc");
 
-/** An external subnet, whose router is not the first address of the block. */
+/** An external subnet whose router does not have the first address of the block. */
 const EXTERNAL = {
   name: "isp",
   nic_tag: "external",

@@ -201,7 +201,7 @@ except (OSError, struct.error) as error:
     print(json.dumps({"error": type(error).__name__}))
 `;
 
-/** Arguments: ADDRESS CONFIGURATION. Runs dnsmasq. Prints \`ready\` when it accepts connections. */
+/** Arguments: ADDRESS CONFIGURATION. Runs dnsmasq. Prints `ready` when dnsmasq accepts connections. */
 export const DNSMASQ = `
 import socket, subprocess, sys, time
 address, configuration = sys.argv[1:3]

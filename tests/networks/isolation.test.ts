@@ -1,5 +1,5 @@
-// Tests attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No forged
-// frame arrives, and of a flood only the packets within the limits.
+// Tests attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No forged frame arrives.
+// Of a flood, only the packets within the limits arrive.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, routerMac } from "../../nodeagent/network/names.ts";
 import type { LocalNic } from "../../src/contract/network-document.ts";

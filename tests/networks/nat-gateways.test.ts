@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)("two NAT gateways of each family on one node",
       (await driver.ruleCounts(VPC.vni)).map(({ rule_id, packets }) => [rule_id, packets > 0]);
     const all = GATEWAYS.map(({ nat_gateway_id }) => [nat_gateway_id, true]);
     expect(await counted()).toEqual(all);
-    // The first application of a process replaces the ruleset.
+    // A new driver replaces the ruleset when it applies its first document.
     expect((await driver.apply(document("n1"))).ruleset_replaced).toBe(true);
     expect(await counted()).toEqual(all);
     expect(await driver.apply(document("n1")), "an unchanged document").toEqual({

@@ -163,7 +163,7 @@ export async function openNetworkSite({ as_root = false } = {}) {
   };
 }
 
-/** Serves both families. The answer is one line: the text, a space and the caller's address. */
+/** A TCP server for both families. The answer is one line: the text, a space and the caller's address. */
 const SERVER = `
 import socket, sys
 server = socket.socket(socket.AF_INET6)

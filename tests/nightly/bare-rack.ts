@@ -45,7 +45,7 @@ export type BareRack = {
   close(): Promise<void>;
 };
 
-/** Builds an image in the folder and signs it with the key. Returns the stamp and the output of the task. */
+/** Builds an image in the folder and signs it with the key. Returns the image's stamp and the output of the build. */
 export async function buildImage(folder: string, key: string) {
   const argv = ["run", "-A", "cli/release/node-image.ts", "--key", key, "--out", folder];
   const made = await run(process.execPath, argv, { SOURCE_DATE_EPOCH: String(TIME_S) });
@@ -87,7 +87,7 @@ export async function openBareRack(): Promise<BareRack> {
     await ip(`-n ${space} link set tap0 master br0 up`);
     const wire = await openWire(space, `br${process.pid}`);
     closers.push(wire.close);
-    // The machines reach the control plane through the namespace.
+    // The machine reaches the control plane through the namespace.
     await run(present("ip"), ["netns", "exec", space, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"]);
     await ip(`route add 10.78.0.0/24 via ${wire.there}`);
 
