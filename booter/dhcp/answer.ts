@@ -77,8 +77,8 @@ type Networking = NonNullable<BootRecord["networking"]>;
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 /**
- * The largest message fits one Ethernet frame. Every client must accept the smallest size (RFC 2131, 2). The headers of
- * IP and UDP are subtracted from both sizes, in case the client counts them.
+ * MESSAGE_BYTES_MAX fits one Ethernet frame, and every client must accept MESSAGE_BYTES_MIN (RFC 2131, 2). The headers
+ * of IP and UDP are subtracted from both sizes, in case the client counts them.
  */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;

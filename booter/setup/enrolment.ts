@@ -39,7 +39,7 @@ export type Enrolment = AmqpListener & {
   pass(): Promise<void>;
   /**
    * Returns the values of the setup run with the caller's token. Returns null in these cases:
-   * - The configuration has no [ur.setup].
+   * - The configuration has no [ur.setup], or no run of this booter has the token.
    * - The caller is not the run's machine.
    * - The booter has already relayed a report of the run.
    * - The setup was approved again, or the booter has sent the script again with another token.
@@ -117,7 +117,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const before = machine.state;
     const run = ledger.of(server_uuid);
     // A machine that logs in here booted from this booter, because a booter accepts only logins that it created. So if
-    // another booter had begun a run, the restart has stopped the script of that run. A start is announced only once.
+    // another booter had begun a run, the restart has stopped the script of that run. A start is announced at most
+    // once.
     const started = hasJustStarted(machine, ledger);
     if (started) machine.started_ms = null;
     try {

@@ -1,5 +1,5 @@
 // Downloads one image file from the first source that has it. Unless the user skips the verification, reads the bytes
-// back from the disk and computes their digests. The file then gets its final name only if the digests match the index.
+// back from the disk and computes their digests: the file gets its final name only if the digests match the index.
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -85,7 +85,7 @@ export async function exchange(environment: Environment, link: Link, call: Call)
 }
 
 function acceptOf({ is_text, is_bytes }: Call): string {
-  // An error answer is JSON in any case.
+  // An error answer is always JSON, whatever this header accepts.
   if (is_bytes === true) return "*/*";
   return is_text === true ? "text/plain" : "application/json";
 }

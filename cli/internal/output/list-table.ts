@@ -1,6 +1,7 @@
 // Formats a list as a table. In a pipe and with -o wide, no value is shortened. On a terminal without -o wide, ids are
 // shortened to unique prefixes, and times to seconds. If the table is still wider than the terminal, these steps follow
-// until it fits: truncate the widest cells; truncate very long names; omit columns, beginning with the last one.
+// until it fits: truncate the widest cells; truncate very long names; omit columns from the last one on, and columns
+// with `stays` only after all others.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
