@@ -628,7 +628,7 @@ export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
 export const SCREENSHOT_BYTES_MAX = 8 * 2 ** 20;
 /** A node must send a screenshot within this many seconds after it has connected. */
 export const SCREENSHOT_S_MAX = 20;
-/** A screenshot counts as this many consoles in a caller's share, because its bytes wait in memory. */
+/** A screenshot counts as this many consoles of its caller (CONSOLES_EACH_MAX), because its bytes wait in memory. */
 export const SCREENSHOT_CONSOLES = 16;
 /** Consoles of one instance, writers and watchers together. */
 export const CONSOLES_PER_INSTANCE_MAX = 32;
