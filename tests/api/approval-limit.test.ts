@@ -1,13 +1,13 @@
-// The server checks the rate limit of approvals before it checks the credential, the permissions and the code.
-// Otherwise the answers of these checks could help to guess a code (docs/reliability.md, S-07).
+// The server checks the rate limit of approvals before it checks the credential, the permissions and the code. In
+// another order, the answers could help to guess a code (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
-  // The database's time advances only when a test moves the dev clock. So on a slow machine a bucket does not get
-  // tokens back before a test expects it.
+  // The database's time advances only when a test moves the dev clock. So on a slow machine, the token bucket of an
+  // address gets no token back before a test expects it.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
        $$ select timestamptz '${new Date().toISOString()}' + ahead from lab_clock $$`,

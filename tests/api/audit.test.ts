@@ -18,7 +18,8 @@ const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${que
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
  * Returns the audit events that `act` adds. Adds a marker event before `act` and one after it, waits until the chain
- * has both markers, and returns the events between them. A long transaction anywhere in the cluster delays the chain.
+ * has both markers, and returns the events between them. The wait can be long, because a long transaction anywhere in
+ * the cluster delays the chain.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();

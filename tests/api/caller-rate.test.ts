@@ -9,7 +9,7 @@ const REQUESTS = 100;
 const WRITES = 60;
 const NODES = 60;
 
-/** A control plane whose rate limits these tests never reach. It prepares the objects. */
+/** A control plane whose rate limits these tests never reach. The tests create their objects with it. */
 let t: TestControlPlane;
 /** A control plane with low rate limits, on the same database. */
 let limited: TestControlPlane;

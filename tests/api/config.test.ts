@@ -5,7 +5,7 @@ import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../suppor
 
 let t: TestControlPlane;
 beforeAll(async () => {
-  // The test control plane sets these variables by default. They would override settings.
+  // The test control plane sets these variables by default. They would override settings, so `undefined` removes them.
   t = await openTestControlPlane({
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,

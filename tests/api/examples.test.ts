@@ -83,7 +83,7 @@ beforeAll(async () => {
   agent = await addNode(t);
   dead = await addNode(t);
   const objects = await makeObjects(t);
-  // `host` joins after makeObjects. Otherwise placement could put the instance that makeObjects creates on `host`.
+  // `host` joins after makeObjects, so that placement cannot put the instance that makeObjects creates on `host`.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   spare = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   await spare.alive();

@@ -40,7 +40,7 @@ async function nodes(bytes: number): Promise<void> {
     await client.query(
       "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
     );
-    // Adds this session's reads to the statistics now. Otherwise they could be added during a measurement.
+    // Adds this session's reads to the statistics now, so that they are not added during a measurement.
     await client.query("select pg_stat_force_next_flush()");
   });
 }
@@ -76,7 +76,7 @@ test(
       `${NODES} nodes of 1 MiB: ${Math.round(performance.now() - started_ms)} ms, ${large.text.length} bytes`,
     );
     expect(large.status).toBe(200);
-    // The times can differ in length by a few digits.
+    // The times in the two answers can differ in length by a few digits.
     expect(Math.abs(large.text.length - small.text.length)).toBeLessThan(NODES * 8);
     expect(large.body.items).toHaveLength(NODES);
     expect(large.body.items[0]).toMatchObject({ sysinfo: null, last_status: null });

@@ -59,7 +59,7 @@ export async function makePortForward(t: TestControlPlane, of: Objects): Promise
 
 /**
  * Returns the kinds and all their parents, up to the silo. A disk, a snapshot or a NIC is created with its instance, so
- * the result has the instance in place of it.
+ * the result has the instance instead.
  */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "snapshot", "nic"].includes(name) ? "instance" : name));

@@ -1,5 +1,6 @@
 // Builds requests of the rights matrix for the routes of public addresses and of webhooks. The VPCs, NICs and webhooks
-// are in one project. The floating IPs and gateways have IPv6 addresses, because a pool has too few IPv4 addresses.
+// are in one project. The floating IPs and gateways have IPv6 addresses, because the pool of IPv4 addresses is too
+// small.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
