@@ -40,8 +40,8 @@ create table seen_other partition of seen default;
 create function seen_bound(day date) returns uuid language sql immutable strict as $$
   select (lpad(to_hex((extract(epoch from day::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid $$;
 
--- Creates the partitions of the days from yesterday to the day after tomorrow. Drops the partitions of days more than
--- keep_days ago. The function runs with the rights of its owner, because the server may not alter tables.
+-- Creates the partitions of the days from yesterday to the day after tomorrow. Drops the partitions of days that are
+-- more than keep_days days ago. Runs with the rights of its owner, because the server may not alter tables.
 create function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -48,8 +48,8 @@ create table tenant_idp (
 );
 insert into actor_kind values ('session', 'session', 'id'), ('idp', 'tenant_idp', 'tenant_id');
 
--- Returns the name of a key that the user owns, or 'true'. The foreign key excludes a key that is created at the same
--- time.
+-- Returns the name of an API key that the user owns, or 'true'. The foreign key of api_key rejects a key that is
+-- created at the same time.
 create function guard_user_owns_no_key(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('API key %s (%s)', id, description) from api_key where user_id = (args->>'user_id')::uuid

@@ -28,8 +28,8 @@ create table tenant_quota (
 );
 insert into actor_kind values ('tenant-quota', 'tenant_quota', 'tenant_id');
 
--- The limits of a tenant or a project: its own quota, or else the defaults {cpu_limit, memory_bytes, disk_bytes,
--- instance_limit}. In the defaults, null means no limit. `own` is true if the limits are its own quota.
+-- The limits of a tenant or a project: its quota or, without a quota, the defaults {cpu_limit, memory_bytes,
+-- disk_bytes, instance_limit}. In the defaults, null means no limit. `own` is true if there is a quota.
 create function limits_of_project(project uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
 language sql stable as $$

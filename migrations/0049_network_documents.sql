@@ -1,7 +1,7 @@
 -- What nodes must apply for the VPCs, and what they have applied (docs/networking.md, "Network documents").
 
--- The underlay carries the packets of VPCs. A node has an underlay address that its agent reported, and one that an
--- operator set. If both are null, admin_ip is its underlay address.
+-- The underlay carries the packets of VPCs. The underlay address of a node is the address that an operator set, else
+-- the address that its agent reported, else admin_ip.
 alter table cn
   add column underlay_address inet check (family(underlay_address) = 4),
   add column underlay_mtu int check (underlay_mtu between 1280 and 9216),
@@ -14,7 +14,7 @@ alter table enrolment_claim
 create unique index cn_underlay_address on cn ((coalesce(underlay_address_set, underlay_address)))
   where state <> 'pending';
 
--- The view again, with the new columns of cn.
+-- Creates the view again, with the new columns of cn.
 drop view cn_loaded;
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,
@@ -44,8 +44,8 @@ alter table external_subnet
   add check (gateway_ipv4 << ipv4_block::inet),
   add check (gateway_ipv6 << ipv6_block::inet);
 
--- host_cn_uuid is the node that runs a NAT gateway. leaving_cn_uuid is a node that the gateway leaves; it may still run
--- it.
+-- host_cn_uuid is the node that runs a NAT gateway. leaving_cn_uuid is the node that ran the gateway before, and may
+-- still run it.
 alter table nat_gateway
   add column host_cn_uuid uuid,
   add column leaving_cn_uuid uuid,

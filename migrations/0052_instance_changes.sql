@@ -14,7 +14,7 @@ alter table instance add constraint instance_operation_kind_check
   check (operation_kind in ('create', 'start', 'stop', 'restart', 'reset', 'retry', 'delete',
                             'create_disk', 'attach_disk', 'detach_disk', 'delete_disk'));
 
--- The view again, with the new columns of the instance.
+-- Creates the view again, with the new columns of the instance.
 drop view instance_loaded;
 create view instance_loaded as
   select i.*, n.nics, d.disks,

@@ -1,7 +1,7 @@
 -- Labels of nodes, such as rack=a3. Operators list, drain and upgrade nodes by label.
 alter table cn_placement add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 
--- The view has the same columns. `placement` also contains the labels.
+-- The view keeps its columns. Its column `placement` now also contains the labels.
 create or replace view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,
          jsonb_build_object(

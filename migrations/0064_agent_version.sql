@@ -1,7 +1,7 @@
 -- The version of a node's agent, as its last capacity report named it (docs/nodes.md).
 alter table cn_signal add column agent_version text;
 
--- The view again, with the agent's version.
+-- Creates the view again, with the agent's version.
 create or replace view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,
          jsonb_build_object(

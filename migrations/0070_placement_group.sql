@@ -28,7 +28,7 @@ alter table instance
     foreign key (placement_group_id, project_id) references placement_group (id, project_id);
 create index instance_of_placement_group on instance (placement_group_id) where placement_group_id is not null;
 
--- The view again, with the new column of the instance.
+-- Creates the view again, with the new column of the instance.
 drop view instance_loaded;
 create view instance_loaded as
   select i.*, n.nics, d.disks,

@@ -8,7 +8,7 @@ alter table floating_ip   add column labels jsonb not null default '{}' check (j
 alter table disk          add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 alter table nic           add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
 
--- The view again, with the new column of the floating IP.
+-- Creates the view again, with the new column of the floating IP.
 drop view floating_ip_loaded;
 create view floating_ip_loaded as
   select f.*, s.vlan_id from floating_ip f left join external_subnet s on s.id = f.network_id;

@@ -3,7 +3,7 @@
 alter table cn add column setup_delivery jsonb check (jsonb_typeof(setup_delivery) = 'object');
 create index cn_setup_token on cn ((setup_delivery->>'token_sha256')) where setup_delivery is not null;
 
--- The view again, with the new column.
+-- Creates the view again, with the new column.
 drop view cn_loaded;
 create view cn_loaded as
   select cn.*, s.last_seen, s.last_status, p.reservoir_enabled, p.reservoir_percent, coalesce(p.traits, '{}') as traits,

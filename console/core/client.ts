@@ -1,6 +1,6 @@
-// Sends requests to the API. Every HTTP request of the console goes through `ask` or `getBlob`. If the server refuses
-// the request, both throw a Refusal with the server's error message. If no answer arrives, both throw a Refusal with
-// status 0.
+// Sends requests to the API. Every request of the console to the API goes through `ask` or `getBlob`. If the server
+// refuses the request, both throw a Refusal with the server's error message. If no answer arrives, both throw a Refusal
+// with status 0.
 import type { ErrorBody, Page } from "../../src/contract/common.ts";
 
 /** A request that failed. `status` is 0 if no answer arrived. */

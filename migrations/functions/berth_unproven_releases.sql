@@ -22,8 +22,8 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
                        coalesce(v.project_id, e.project_id) =
                        (select project_id from floating_ip where id = of_floating_ip), true)
           and (r.applied_until >= j.completed_at) is not true
-          -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
-          -- VPC's generation at the end of the job. If maintenance has deleted later rows of vpc_change, the right side
-          -- is too high, and the node is listed although it may have applied a newer document.
+          -- Reports that release 0.1.0 stored have no applied_until, so generations are compared: the applied one with
+          -- the VPC's generation at the end of the job. If maintenance has deleted later rows of vpc_change, the second
+          -- one is too high, and the node is listed although it may have applied a newer document.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $$;

@@ -13,7 +13,7 @@ begin
          disk_bytes = disk_bytes + coalesce((args->>'disk_bytes')::bigint, 0),
          instances = instances + coalesce((args->>'instances')::bigint, 0)
    where tenant_id = of_tenant;
-  -- A server of the previous release creates tenants without this row.
+  -- A server of the previous release creates tenants without a row in tenant_usage.
   if not found then
     insert into tenant_usage
       select of_tenant, sum(u.cpu), sum(u.memory_bytes), sum(u.disk_bytes), sum(u.instances)

@@ -32,7 +32,7 @@ begin
 
   if wanted.cpu_units > 0 and not args ? 'grows' then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
-    -- 60 s: docs/limits.md.
+    -- A node needs a heartbeat in the last 60 s (docs/limits.md).
     if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
       return 'it was not seen lately';
     end if;
@@ -54,7 +54,7 @@ begin
     return format('it has %s processor%s, %s', threads, case when threads = 1 then '' else 's' end,
                   coalesce('and cpu would be ' || (args->>'cpu'), wanted.cpu_units / 100 || ' wanted'));
   end if;
-  -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
+  -- The default overprovisioning factors are 4.0 for CPU, 1.0 for memory and 1.0 for disks (docs/limits.md).
   room := threads * 100 * coalesce(node.overprovision_cpu, 4) - node.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
     return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
@@ -70,8 +70,8 @@ begin
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
-    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their disks,
-    -- but the rows of these disks are not written yet.
+    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their
+    -- disks, but the rows of these disks are not written yet.
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)

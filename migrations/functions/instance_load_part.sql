@@ -1,7 +1,7 @@
 -- Summarizes the samples of instances by the minute, or the minutes by the hour. A call handles the next period that
 -- has ended and has no summary. It handles at most `instances` instances of this period (null: all), and the next call
 -- continues with the others. Returns false if no period is due, or if another call does this work. A sample counts in
--- the minute in which it arrived. If a counter is lower than in the sample before, the machine started again, and the
+-- the minute in which it arrived. If a counter is lower than in the sample before, the instance started again, and the
 -- increase between the two samples is left out. Processor time is rounded to whole microseconds, because the division
 -- of a much smaller number fails with an underflow.
 create or replace function instance_load_part(of_step text, instances int) returns boolean language plpgsql volatile as $$

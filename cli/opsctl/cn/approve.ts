@@ -48,7 +48,7 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
 
 /**
  * Returns the codes without whitespace and hyphens, in upper case. Joins consecutive words until they make a complete
- * code, so `4Q7 9KZ` is one code. The server checks the rest.
+ * code, so `4Q7 9KZ` is one code. Does not check the codes, because the server does.
  */
 function claimCodesOf(words: readonly string[]): readonly string[] {
   const codes: string[] = [];

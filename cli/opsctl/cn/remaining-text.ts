@@ -11,8 +11,8 @@ const COLUMNS: readonly Column<RemainingInstance>[] = [
 ];
 
 /**
- * Returns the result of a drain or an evacuation; null if the operation ended without a result. An operation that left
- * instances on the node failed, but has a result. On older servers such an operation succeeded.
+ * Returns the result of a drain or an evacuation; null if the operation ended without a result. If instances are left
+ * on the node, the operation has failed, but has a result. On older servers, such an operation ends as done.
  */
 export function drainResult({ steps }: OperationView): DrainResult | null {
   return (steps.at(-1)?.output ?? null) as DrainResult | null;

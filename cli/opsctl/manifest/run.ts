@@ -1,5 +1,5 @@
-// Runs the plan of a site: one kind after the other, and several steps of one kind at the same time. Every step can be
-// repeated: after an interruption the next run reads the site again and continues.
+// Runs the plan of a site: one kind of records after the other, and several steps of one kind at the same time. Every
+// step can be repeated: after an interruption the next run reads the site again and continues.
 import type { BootPolicy } from "../../../src/contract/boot.ts";
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { inParallel } from "../../internal/in-parallel.ts";

@@ -17,8 +17,8 @@ export type Noted<R> = { readonly rows: readonly R[]; readonly note: string | nu
 
 type Parented = {
   /**
-   * The option that selects the parent record. Without it, all parents are searched; for API keys, only the caller's
-   * own keys.
+   * The option that selects the parent record. A command line without the option searches all parents; for API keys, it
+   * searches only the caller's own keys.
    */
   readonly parent?: {
     /** Name of the option without dashes. */

@@ -47,7 +47,7 @@ export function supportBundle(summary: string): AnyCommand {
     })) as AnyCommand;
 }
 
-/** Reads one section. A failure of the first section ends the command, because a bundle without it is useless. */
+/** Reads one section. A failure of the first section ends the command, because the other sections would fail too. */
 async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);

@@ -8,8 +8,8 @@ const REQUESTS_AT_ONCE = 8;
 
 /**
  * Returns addresses by the id of their instance. The addresses of the primary NIC are first. Lists the NICs once for
- * each project, so the result also has the other instances of these projects. It has no entry for an instance without a
- * NIC.
+ * each project, so the result also has entries for other instances of these projects. An instance without a NIC has no
+ * entry.
  */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
   const projects = new Map(instances.map(({ tenant_id, project_id }) => [project_id, tenant_id]));

@@ -78,7 +78,7 @@ export async function operateSilently(io: TenantIo, start: Start, signal: AbortS
   await untilEnded({ ...io, environment: { ...io.environment, signal } }, request, null);
 }
 
-/** Sends the one long request. On a terminal, a clock appears if there is no response within a second. */
+/** Sends the long request. On a terminal, a clock appears if there is no response within a second. */
 async function longRequest<T>(io: TenantIo, request: Request): Promise<T> {
   const line = statusLine(io);
   const started_ms = Date.now();
