@@ -19,7 +19,7 @@ export function preloadPages(isOperator: boolean): void {
 /**
  * Puts the files that index.html names into the browser's cache. Throws if one of them cannot be loaded. Older
  * browsers do not repeat a failed import until the page is reloaded (https://github.com/whatwg/html/pull/10327), so the
- * files are imported only from the cache.
+ * files are imported only after they are in the cache.
  */
 async function fetchFiles(name: "operator" | "tenant"): Promise<void> {
   const files = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";

@@ -1,5 +1,5 @@
--- The only clock of the system: the database's clock plus an offset that the development environment can set. Every
--- deadline, expiry and timestamp is from this clock, never from a process.
+-- The clock of the server: the database's clock plus an offset that the development environment can set. Every
+-- deadline, expiry and timestamp that the server sets in a row is from this clock, not from the clock of a process.
 create table lab_clock (
   only_row boolean primary key default true check (only_row),
   ahead    interval not null default interval '0' check (ahead >= interval '0')

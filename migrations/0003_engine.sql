@@ -85,8 +85,8 @@ create table budget (
   constraint budget_not_overspent check (remaining >= 0)
 );
 
--- Pools of addresses and numbers. A value is base + offset. The free values are stored as ranges of offsets; a release
--- merges adjacent ranges.
+-- Pools of addresses and numbers. A value is base + offset. The free values are stored as ranges of offsets. When a
+-- value becomes free, it is merged with the adjacent ranges.
 create table pool (
   id   text primary key,
   base inet

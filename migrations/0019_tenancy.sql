@@ -72,7 +72,7 @@ create table quota (
 insert into actor_kind values ('silo', 'silo', 'id'), ('tenant', 'tenant', 'id'), ('project', 'project', 'id'),
   ('quota', 'quota', 'project_id');
 
--- A user belongs to one tenant. A user who operates the site has no tenant.
+-- A user belongs to one tenant or, if the user operates the site, to none.
 alter table user_account
   add column incarnation   uuid not null default gen_random_uuid(),
   add column version       bigint not null default 1 check (version > 0),

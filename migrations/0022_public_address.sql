@@ -5,8 +5,8 @@ alter table pool
   add column network cidr,
   add constraint pool_blocks_apart exclude using gist (network inet_ops with &&);
 
--- An allocation takes the lowest free address. The pools do not contain the network address, the next address, which is
--- the gateway's, and the IPv4 broadcast address. The IPv6 pool ends at the offset 2^53 - 1, which is never reached.
+-- An allocation takes the lowest free address. The pools omit the network address, the next address (the gateway) and
+-- the IPv4 broadcast address. The IPv6 pool ends at the offset 2^53 - 1; so many addresses are never in use.
 insert into pool (id, base, network) values
   ('public:v4', '203.0.113.0', '203.0.113.0/24'), ('public:v6', '2001:db8::', '2001:db8::/48');
 insert into pool_range (pool_id, low, high) values ('public:v4', 2, 254), ('public:v6', 2, 9007199254740991);

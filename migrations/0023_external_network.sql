@@ -92,8 +92,8 @@ create function guard_external_subnets_exist(args jsonb) returns text language s
     'true') $$;
 
 -- Returns what a new external subnet {ipv4_block, ipv6_block} would overlap, or 'true'. A block may be equal to the
--- network of a fixed pool: then the subnet and the pool share the addresses. The caller holds the lock
--- external-subnets.
+-- network of a fixed pool (public:v4 or public:v6): then the subnet and the pool share the addresses. The caller holds
+-- the lock external-subnets.
 create function guard_external_subnet_is_apart(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet

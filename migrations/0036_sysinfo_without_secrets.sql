@@ -1,6 +1,6 @@
 -- Two boot parameters of a machine are secrets: root_shadow and rabbitmq. No code reads them from a stored inventory,
--- so the server no longer stores them. This migration removes those that earlier releases stored. A name matches if one
--- segment of the key is one of the two names, in any letter case, with hyphens read as underscores.
+-- so the server no longer stores them. This migration removes those that earlier releases stored. It removes a member
+-- if one segment of its key is one of the two names, in any letter case, with hyphens read as underscores.
 create function pg_temp.may_hold_secrets(value jsonb) returns boolean language sql immutable as
   $$ select value::text ~* 'root[-_]shadow|rabbitmq' $$;
 

@@ -1,7 +1,7 @@
 -- Port forwards of NAT gateways, and the counters of firewall rules (docs/networking.md).
 
--- A TCP or UDP port of a NAT gateway's public address. Its connections are forwarded to a NIC. It is deleted with the
--- NIC.
+-- A port forward: the connections to a TCP or UDP port of a NAT gateway's public address go to a NIC. The row is
+-- deleted with the NIC.
 create table port_forward (
   id             uuid primary key,
   incarnation    uuid not null,

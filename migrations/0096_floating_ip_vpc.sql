@@ -1,4 +1,4 @@
--- The view also has the VPCs of the NICs of a floating IP. The job that releases the address names them.
+-- The view also has the VPCs of the NICs of a floating IP. The job that releases the address names these VPCs.
 create or replace view floating_ip_loaded as
   select f.*, s.vlan_id, n.vpc_id as attached_vpc_id, p.vpc_id as prior_vpc_id
     from floating_ip f

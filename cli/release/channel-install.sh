@@ -101,7 +101,7 @@ main() {
   stage=''
   trap 'rm -rf "$work" ${stage:+"$stage"}' EXIT
   trap 'exit 130' INT TERM
-  # The limits of the booter's mirror: one megabyte for channel.json, one gigabyte for a program.
+  # A booter that mirrors the channel has the same limits: one megabyte for channel.json, one gigabyte for a program.
   fetch "$document" 1048576
   fetch "$document.asc" 1048576
   mv "$work/$document" "$work/channel"

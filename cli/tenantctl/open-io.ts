@@ -19,7 +19,7 @@ export type TenantIo = Io & {
   /** Makes `project` return this UUID. */
   useProject(id: string): void;
 };
-/** `fallback` is the output format without a flag. */
+/** `fallback` is the output format if no flag names one. */
 export type Setting = { readonly flags: Flags; readonly fallback: "table" | "json" };
 
 /** Returns the action of a command: it opens an Io and calls `body` with the Io. */

@@ -53,7 +53,7 @@ function byHostname(roster: unknown): ReadonlyMap<string, string> {
   }));
 }
 
-/** Returns JSON in which the order of the keys does not matter, and a missing key equals null or an empty list. */
+/** Returns JSON for a comparison: with sorted keys, and without the keys whose value is null or an empty list. */
 function text(value: unknown): string {
   return JSON.stringify(
     value ?? null,

@@ -5,7 +5,7 @@ import { pathOf } from "./search.ts";
 import type { Query } from "./store.ts";
 import { words } from "./text.ts";
 
-/** An object: its kind, with underscores or hyphens, and its id. */
+/** An object: its kind, in words that underscores or hyphens join, and its id. */
 export type Ref = { readonly scope: string; readonly id: string };
 
 /** Names seldom change, so they are read again only after this time, in milliseconds. */

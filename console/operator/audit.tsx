@@ -19,7 +19,9 @@ import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { type Names, useUsernames } from "./directory.ts";
 
-/** Each step adds at most this many older events to the list. */
+/**
+ * The list begins with one step, and the user can add steps. A step adds at most this many older events to the list.
+ */
 const STEP_EVENTS = 500;
 /**
  * The largest number of requests in one step. Each request searches at most 10,000 events. So a step ends even if no
@@ -89,7 +91,7 @@ export const verify: Opening = { title: "Verify the chain", opens: "/audit-verif
 
 type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
 
-/** Searches older events until the list is full, the chain ends, or the steps have used their requests. */
+/** Searches older events until the steps have their events or have sent their requests, or the chain ends. */
 function found(tenant: string | null, search: AuditSearch, steps: number): Query<Found> {
   const path = tenant === null ? "/v1/audit/events" : `/v1/tenants/${tenant}/audit/events`;
   const order = tenant === null ? "desc" : undefined;

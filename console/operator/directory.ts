@@ -109,7 +109,7 @@ export const hostnamesQuery: Query<Names> = {
 /** Members may not read nodes. */
 export const noHostnames: Query<Names> = { key: "no hostnames", kinds: [], read: () => Promise.resolve(NO_NAMES) };
 
-/** The names of the first instances of the site, or of the open project of a member; empty without a project. */
+/** The names of the first instances of the site; for a member, of the project in the address, or none without one. */
 export function firstInstancesQuery(): Query<Names> {
   const project = isOperator() ? null : place.value;
   const path = isOperator() ? "/v1/system/instances" : "/v1/instances";

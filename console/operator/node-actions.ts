@@ -48,7 +48,7 @@ export function holdAction(
   };
 }
 
-/** Returns the placement rules that the user emptied. */
+/** Returns the names of the placement rules that the user has emptied in the form. */
 function cleared({ fault_domain, note }: Readonly<Record<"fault_domain" | "note", string | undefined>>) {
   return [fault_domain === "" && "fault_domain" as const, note === "" && "note" as const].filter((name) =>
     name !== false

@@ -59,8 +59,8 @@ async function silosWith(word: string, silos: readonly Silo[], signal: AbortSign
 }
 
 /**
- * The tenants that the server finds. The hint of a found tenant is the name of its silo. During an upgrade, a server of
- * an earlier release may answer. Such a server does not know the parameter `kind`, and returns hits of all kinds.
+ * The tenants that the server finds. In each hit, `hint` is the name of the tenant's silo. During an upgrade, a server
+ * of an earlier release may answer. Such a server does not know the parameter `kind`, and returns hits of all kinds.
  */
 async function foundTenants(q: string, limit: number, signal?: AbortSignal): Promise<readonly SearchHit[]> {
   const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, kind: "tenant", limit }, signal);

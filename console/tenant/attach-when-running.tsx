@@ -1,5 +1,5 @@
-// When a new instance runs, attaches the floating IP that the user chose in the form. The server refuses an earlier
-// attach. The choice is in memory and not in the address, because a link or the Back button must not move a floating
+// When a new instance runs, attaches the floating IP that the user chose in the form. The server refuses to attach it
+// earlier. The choice is in memory and not in the address, because a link or the Back button must not move a floating
 // IP.
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

@@ -38,8 +38,8 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
   const refusal = useSignal<Refusal | null>(null);
   const isPaused = useSignal(false);
   /**
-   * Output that arrived while the screen is paused. The page does not confirm this output, so the node sends at most
-   * one window more.
+   * Output that arrived while the screen is paused. The page does not confirm this output, so the node pauses when the
+   * unconfirmed output reaches its limit.
    */
   const held = useRef<Uint8Array[]>([]);
   /** The number of the newest connection. A connection with an earlier number must have no effect on the page. */

@@ -9,8 +9,8 @@ export type ConnectionEvents = {
   /** Called when the node is connected. `isWriter` is true if the user of this console may type. */
   readonly ready: (isWriter: boolean) => void;
   /**
-   * Gets output. The receiver calls `used` after it has shown the output, so that a paused receiver gets no more than
-   * one window.
+   * Gets output. The receiver calls `used` after it has shown the output. While the receiver is paused, the unconfirmed
+   * output reaches a limit, and the node sends no more.
    */
   readonly output: (bytes: Uint8Array) => void;
   /** The user `by` types from now on; this console only watches. */

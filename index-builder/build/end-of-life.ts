@@ -23,7 +23,7 @@ export async function readCycles(visit: Pick<Visit, "json" | "today">, product: 
   ]));
 }
 
-/** Looks up the token, then the version, then the version's first number. Returns null for an unknown cycle. */
+/** Looks up the cycle named by the token, else by the version, else by its first number. Null for an unknown cycle. */
 export function cycleEnded(cycles: Cycles, names: { token: string; version: string | null }): boolean | null {
   const major = names.version?.split(".")[0];
   for (const name of [names.token, names.version, major]) {

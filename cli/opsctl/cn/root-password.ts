@@ -15,7 +15,7 @@ export function rootPassword(): AnyCommand {
     .action(withIo(async (io, name, { hash, clear, passwordStdin }) => {
       const server_uuid = await resolveNode(io, name);
       const password_hash = clear === true ? "" : hash ?? await hashed(await readPassword(io, passwordStdin === true));
-      // An empty hash makes the server clear the stored one, which only --clear may request.
+      // An empty hash would make the server clear the stored hash. Only --clear may do that.
       if (password_hash === "" && clear !== true) {
         throw usageFailure("--hash is empty; to clear the hash, pass --clear");
       }

@@ -10,7 +10,7 @@ const LISTS = ["allowlist", "enrollment_kernel_args", "rack_networks", "label_ar
 /** Returns the policy with its defaults. On the server a list is never null, so null means an empty list. */
 export function completePolicy(values: Values): Values {
   const lists = Object.fromEntries(LISTS.filter((field) => values[field] === null).map((field) => [field, []]));
-  // The reader of the manifest has checked the types of these fields.
+  // parseManifest has checked the types of these fields.
   const { admin_network: network, rack_networks: racks, label_arguments: labels } = values as {
     readonly admin_network?: Values | null;
     readonly rack_networks?: readonly Values[] | null;

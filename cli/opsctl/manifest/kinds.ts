@@ -20,7 +20,7 @@ const chosen = <const T extends string>(type: T) => ({ ...fixed(type), chosen: t
  */
 function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"] {
   const field = `provision_start_ip${family}`;
-  // The reader of the manifest has checked the types of the fields.
+  // parseManifest has checked the types of the fields.
   const given = (name: string) => (values[`${name}_ip${family}`] ?? null) as string | null;
   const [start, block] = [given("provision_start"), values[`ip${family}_block`]];
   if (start === null || typeof block !== "string") return {};
@@ -135,7 +135,7 @@ export const DEFAULT_TENANT = "default";
 
 function referencesOf({ list, values }: Entry): Reference[] {
   const { silo, tenant, project, nic_tag } = values;
-  // The reader of the manifest has checked that these are lists of names.
+  // parseManifest has checked that these are lists of names.
   const owners = (values.owner_silos ?? []) as readonly string[];
   const networks = (values.networks ?? []) as readonly string[];
   const to = (of: ListName, ...names: unknown[]): Reference[] =>

@@ -94,7 +94,7 @@ async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
       return void await io.send({ method: "PUT", path, body: bodyOf(run, whole) });
     }
     case "boot_policy": {
-      // The reader of the manifest has checked the types of the fields, and the server checks the rest.
+      // parseManifest has checked the types of the fields, and the server checks the rest.
       const given = entry.values as Partial<BootPolicy>;
       const { policy, etag } = await readPolicy(io);
       return void await putPolicy(io, { ...policy, ...given }, etag);
@@ -139,7 +139,7 @@ function bodyOf({ ids }: Run, { values }: Entry): Record<string, unknown> {
   const given = Object.fromEntries(
     Object.entries(rest).filter(([field, value]) => value !== undefined && value !== null && !PARENTS.has(field)),
   );
-  // The reader of the manifest has checked that these are lists of names.
+  // parseManifest has checked that these are lists of names.
   const idsOf = (list: ListName, names: unknown) =>
     (names as readonly string[]).map((name) => found(ids, `${list} ${name}`));
   return {

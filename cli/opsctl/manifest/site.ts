@@ -1,4 +1,4 @@
-// Reads the records of a site as a manifest describes them: by name, with references by name.
+// Reads the records of a site in the form of a manifest: names identify the records, also in references.
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../../src/contract/external-network.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
 import type { Project, Silo, Tenant } from "../../../src/contract/tenancy.ts";

@@ -64,8 +64,8 @@ type Found<R> = Parented & {
 };
 
 /**
- * The description that `show` needs. `lines` returns the labels and values to print. A kind that prints more has
- * `text`.
+ * The description that `show` needs. `lines` returns the labels and values to print. If `show` prints more than these,
+ * the kind has `text` in place of `lines`.
  */
 export type Showing<R> =
   & Found<R>

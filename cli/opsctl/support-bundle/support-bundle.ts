@@ -1,6 +1,6 @@
-// Defines opsctl support-bundle, which writes the facts for remote support into one archive. The manifest lists each
-// missing section with the reason, for example that the server did not answer, or that the credential has no permission
-// to read it.
+// Defines opsctl support-bundle, which writes the facts for remote support into one archive. Its file manifest.json
+// lists each missing section with the reason, for example that the server did not answer, or that the credential has no
+// permission to read the section.
 import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";

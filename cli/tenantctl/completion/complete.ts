@@ -11,7 +11,7 @@ export function complete(): AnyCommand {
   return command("__complete", "Print the candidates at the cursor")
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
     .action(withText(async (io, words, _options, member) => {
-      // The server, the credentials and the scope come from the typed line.
+      // The flags that select the server, the credentials and the scope come from the typed line.
       const { vpc, routeTable, instance, ...flags } = valuesIn(words.slice(0, -1));
       const line = openIo(io.environment, { flags, fallback: "table" });
       const tree = describe(rootOf(member as AnyCommand));

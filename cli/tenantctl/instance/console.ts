@@ -57,7 +57,7 @@ type Attached = {
   readonly resets: boolean;
 };
 
-/** Connects the terminal, or the pipes, with the console. */
+/** Connects the standard input and output, a terminal or pipes, with the console. */
 async function attach(io: TenantIo, { name, path, mode, take_over, resets }: Attached): Promise<void> {
   const { environment } = io;
   const keyboard = await environment.keyboard();

@@ -23,7 +23,7 @@ export type Ended<T> =
   /** The result with --no-wait. */
   | { readonly ended: false; readonly operation: OperationSummary };
 
-/** Time limit of the long request: the default of the server's own limit, and time for the response. */
+/** Time limit of the long request: the server's default limit of an operation, and time for the response. */
 const REQUEST_LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
 const PERIOD_MS = 1_000;
 const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503, gateway_timeout: 504 } as const;

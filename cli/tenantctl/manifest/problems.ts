@@ -51,7 +51,7 @@ const TARGET_KINDS = ROUTE_TARGET_KINDS.filter((kind) => kind !== "floating_ip")
 const TARGET_FIELDS: Readonly<Record<string, string>> = { nat_gateway: "nat_gateway" };
 
 function targetProblems(target: unknown): string[] {
-  // The reader of the manifest has checked that the target is an object.
+  // parseManifest has checked that the target is an object.
   const { kind, ...rest } = target as Values;
   if (!TARGET_KINDS.some((each) => each === kind)) {
     return [`the kind of the target must be one of ${TARGET_KINDS.join(", ")}`];
@@ -66,7 +66,7 @@ function targetProblems(target: unknown): string[] {
 
 function holderProblems(holder: unknown, given: Given): string[] {
   if (holder === null || holder === undefined) return [];
-  // The reader of the manifest has checked that `attached_to` is an object.
+  // parseManifest has checked that `attached_to` is an object.
   const { instance, nic, ...rest } = holder as Values;
   const unknown = Object.keys(rest).map((field) =>
     `attached_to has no field ${field}; its fields are instance and nic`
@@ -103,7 +103,7 @@ function nicProblems(values: Values): string[] {
     : [];
 }
 
-/** The reader of the manifest has checked that the value is a list of objects. */
+/** parseManifest has checked that the value is a list of objects. */
 function extraNics({ extra_nics }: Values): readonly Values[] {
   return (extra_nics ?? []) as readonly Values[];
 }

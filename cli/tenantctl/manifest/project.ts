@@ -1,4 +1,4 @@
-// Reads the records of a project as a manifest describes them: by name, with references by name.
+// Reads the records of a project in the form of a manifest: names identify the records, also in references.
 import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
 import type {
   FirewallRule,

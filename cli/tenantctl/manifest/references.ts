@@ -12,7 +12,7 @@ function referencesOf({ list, values }: Entry): Reference[] {
     name === undefined || name === null ? [] : [{ list: of, key: `${vpc}/${name}` }];
   const ofProject = (of: ListName | "images", name: unknown): Reference[] =>
     typeof name === "string" ? [{ list: of, key: name }] : [];
-  // The reader of the manifest has checked the types of these values.
+  // parseManifest has checked the types of these values.
   const target = (values.target ?? {}) as { nat_gateway?: unknown };
   const nics = (values.extra_nics ?? []) as readonly { subnet?: unknown }[];
   const keys = (values.ssh_keys ?? []) as readonly string[];

@@ -159,7 +159,7 @@ function bodyOf({ list, values }: Entry, ids: Ids): Record<string, unknown> {
 function instanceReferences(values: Entry["values"], ids: Ids) {
   const { vpc, image, primary_subnet, ssh_keys, extra_nics, placement_group } = values;
   const subnet = (name: unknown) => ids.of("subnets", `${vpc}/${name}`);
-  // The reader of the manifest has checked that these are lists of names and of objects.
+  // parseManifest has checked that these are lists of names and of objects.
   const keys = (ssh_keys ?? []) as readonly string[];
   const nics = (extra_nics ?? []) as readonly { subnet: string; name: string }[];
   return {
@@ -172,7 +172,7 @@ function instanceReferences(values: Entry["values"], ids: Ids) {
 }
 
 function targetBody({ vpc, target }: Entry["values"], ids: Ids): Record<string, unknown> {
-  // The reader of the manifest has checked that the target is an object.
+  // parseManifest has checked that the target is an object.
   const { nat_gateway, ...rest } = target as Record<string, unknown>;
   if (nat_gateway !== undefined) return { ...rest, nat_gateway_id: ids.of("nat_gateways", `${vpc}/${nat_gateway}`) };
   return rest;
@@ -215,7 +215,7 @@ async function attach({ io, ids }: Run, { key, values }: Entry): Promise<void> {
   const { tenant_id, project_id } = await io.get<FloatingIp>(`/v1/floating-ips/${id}`);
   const path = `/v1/tenants/${tenant_id}/projects/${project_id}/floating-ips/${id}`;
   if (values.attached_to === null) return void await io.post(`${path}/detach`);
-  // The reader of the manifest has checked that `attached_to` is an object.
+  // parseManifest has checked that `attached_to` is an object.
   const { instance, nic = FIRST_NIC } = values.attached_to as { instance: string; nic?: string };
   const nics = await io.all<Nic>("/v1/nics", { instance: ids.of("instances", instance) });
   const nic_id = nics.find(({ name }) => name === nic)?.id;

@@ -33,7 +33,7 @@ export async function settle(io: TenantIo, { plan, manifest, project }: Given): 
   const end_ms = io.environment.monotonicMs() + LIMIT_MS;
   const late: string[] = [];
   for (const instance of moving) late.push(...await untilSettled(io, instance, end_ms));
-  // An operation may also have ended after the project was read and before the operations were read.
+  // True even without a wait: an operation may have ended after the project was read and before operations were read.
   return { changed: unsettled.length > 0, late };
 }
 

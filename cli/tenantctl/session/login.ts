@@ -46,8 +46,8 @@ export function login(summary: string): AnyCommand {
 type Login = {
   readonly username: string;
   /**
-   * The tenant of a key as SILO/TENANT. The message names it, because the user name of a tenant's key may be the name
-   * of the operator who created the key.
+   * The tenant of a key as SILO/TENANT. The login message names the tenant, because the user name of a tenant's key may
+   * be the name of the operator who created the key.
    */
   readonly tenant: string | null;
   readonly saved: SavedLogin;
