@@ -31,7 +31,10 @@ const ROWS_IN_SIGNATURE = `exists (
 const OWN = `pronamespace = 'public'::regnamespace
   and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
-/** Statements in an order in which each finds the objects that it needs. */
+/**
+ * Queries that return the statements of the schema, in an order in which each statement finds the objects that it
+ * needs.
+ */
 const PARTS: readonly string[] = [
   `select format('create extension %I;', extname) as sql from pg_extension where extname <> 'plpgsql' order by extname`,
   // Sequences that belong to no identity column: an identity column creates its own sequence.
@@ -77,7 +80,7 @@ const PARTS: readonly string[] = [
     order by relname, i.indexrelid::regclass::text`,
   `select pg_get_triggerdef(t.oid) || ';' as sql from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where relnamespace = 'public'::regnamespace and not tgisinternal and ${NOT_OF_ONE_DAY} order by relname, tgname`,
-  // No view reads another view.
+  // The views need no special order, because no view reads another view.
   `select format(E'create view %I as\\n%s', relname, pg_get_viewdef(oid)) as sql
      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' order by relname`,
   // Grants to other roles. PostgreSQL itself lets every role execute a new function.

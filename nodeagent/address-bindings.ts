@@ -20,12 +20,13 @@ export type BindingStore = {
 export type AddressBindings = {
   bind(binding: AddressBinding): Promise<void>;
   release(release: AddressRelease): Promise<void>;
-  /** Removes the bindings of NICs that are gone. */
+  /** Removes the bindings of these NICs, which are gone. */
   dropNics(nic_ids: readonly string[]): Promise<void>;
 };
 
 /**
- * Returns whether a network document gives the NIC to this node. The NIC may be new: the VM gets it at its next start.
+ * Returns whether a network document gives the NIC to this node. The VM may not have the NIC yet: a VM gets a new NIC
+ * at its next start.
  */
 export function isLocalNic(documents: readonly NetworkDocument[], id: string): boolean {
   return documents.some(({ local_nics }) => local_nics.some(({ nic_id }) => nic_id === id));

@@ -2,7 +2,7 @@
 import type { JobContext } from "./job-steps.ts";
 import { bindingOf, releaseOf, text } from "./job-fields.ts";
 
-/** Records the binding, and waits a short time for the network document with the address to be applied. */
+/** Records the binding, and waits a short time until the node has applied the network document with the address. */
 export async function bindAddress({ agent: { driver, environment }, job }: JobContext): Promise<void> {
   const binding = bindingOf(job);
   await driver.vms.bindAddress(binding);

@@ -27,7 +27,7 @@ const LATE_MS = 2_000;
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
-/** The statuses of a poll that the server refuses because its report is invalid or too large. */
+/** The statuses with which the server refuses a poll whose report is invalid or too large. */
 const BAD_REPORT: ReadonlySet<number> = new Set([400, 413]);
 
 /** A report that a poll can carry. */

@@ -52,7 +52,7 @@ export type AddressRelease = {
 /** A data disk or snapshot to create. */
 export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
 
-/** The new boot disk of a rebuild. It replaces the VM's boot disk and keeps the id. */
+/** The new boot disk of a rebuild. It replaces the VM's boot disk and gets the same id. */
 export type NewBootDisk = {
   readonly id: string;
   readonly size_bytes: number;
@@ -75,15 +75,18 @@ export type Vms = {
   createDisks(plan: VmPlan, move?: MoveRecord): Promise<void>;
   createNics(plan: VmPlan): Promise<void>;
   create(plan: VmPlan): Promise<void>;
-  /** Boots the VM. While its process runs but does not answer, the guest may run: waits until `signal` aborts. */
+  /**
+   * Boots the VM. If the VM's process runs but does not answer, its guest may run: then waits for an answer or the end
+   * of the process, until `signal` aborts.
+   */
   boot(instance_id: string, signal?: AbortSignal): Promise<void>;
   /** Records the size of a VM that is off. The next boot of the VM uses the new size. A running VM keeps its size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /** Returns the NICs that `setNics` would add. */
   newNics(instance_id: string, plan: NicsPlan): readonly NewNic[];
   /**
-   * Records the NICs of a VM that is off. The next boot of the VM uses them. Call it after the documents of the new
-   * NICs' VPCs were applied.
+   * Records the NICs of a VM that is off. The next boot of the VM uses them. Call it after the network documents of the
+   * new NICs' VPCs were applied.
    */
   setNics(instance_id: string, plan: NicsPlan): Promise<void>;
   halt(instance_id: string): Promise<void>;
@@ -187,8 +190,8 @@ export type Driver = {
   /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */
   screenshot(instance_id: string): Promise<Uint8Array>;
   /**
-   * Restarts the machine some seconds later, so that the job can report its end first. Does nothing if the machine has
-   * restarted since the boot `boot_id`. Throws a Failure if VMs run.
+   * Restarts the machine some seconds later, so that the agent can first report the end of the job that called this.
+   * Does nothing if the machine has restarted since the boot `boot_id`. Throws a Failure if VMs run.
    * @param platform_image the platform image that the machine boots next; a real machine gets it from its booter
    */
   reboot(boot_id: string, platform_image: string): Promise<void>;

@@ -25,7 +25,9 @@ export function bindingOf(job: Job): AddressBinding {
   };
 }
 
-/** Returns the release of an address. A server of an earlier release does not name the VPC of the NIC. */
+/**
+ * Returns the release of an address. `vpc_id` is null if a server of an earlier version does not name the NIC's VPC.
+ */
 export function releaseOf({ kind }: Job): AddressRelease & ReleasedFrom {
   const { floating_ip_id, nic_id, vpc_id, generation } = kind;
   if (typeof floating_ip_id !== "string") throw new Failure("the job has no floating_ip_id", EXIT.failure);

@@ -24,7 +24,10 @@ export type WorkContext = {
   readonly statusSettled: () => Promise<void>;
 };
 
-/** The server no longer waits for this job. If the node must undo something, the server sends a tombstone. */
+/**
+ * The server no longer waits for this job. If the node must undo the job, the server sends a tombstone: an order to
+ * undo it.
+ */
 class JobOver extends Error {}
 
 /**

@@ -1,7 +1,7 @@
-// Keeps the journal of claimed jobs. A job is on disk before its work starts. So after a crash the agent continues its
-// jobs and reports their results, and the server does not send them again. If the disk is full, the journal continues
-// in memory, and each change tries to write the file again. Until a write succeeds, the agent starts only removals, and
-// after a crash the file may still name a job that has ended.
+// Keeps the journal of claimed jobs. Normally a job is on disk before its work starts. So after a crash the agent
+// continues its jobs and reports their results, and the server does not send them again. If the disk is full, the
+// journal continues in memory, and each change tries to write the file again. Until a write succeeds, the agent starts
+// only jobs that remove something, and after a crash the file may still name a job that has ended.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -51,7 +51,7 @@ export async function openJournal(state_dir: string, log: (line: string) => void
     on_disk = ids;
   }
 
-  /** Saves the entries. Writes run one at a time, and each contains the entries at its start. */
+  /** Saves the entries. Writes run one at a time. Each writes the entries that exist when it starts. */
   function save(): Promise<void> {
     return written = written.then(write, write);
   }

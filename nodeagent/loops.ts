@@ -32,8 +32,8 @@ export function heartbeatLoop(
 
 export type StatusLoop = Loop & {
   /**
-   * Waits until no report is being sent. A job reports its end only after this wait. Otherwise a report that was made
-   * before the end of the job could arrive after the job's result, and undo the instance's new state.
+   * Waits until no report is being sent. A job reports its end only after this wait. Without the wait, a report that
+   * was made before the end of the job could arrive after the job's result, and undo the instance's new state.
    */
   settled(): Promise<void>;
   readonly rider: Rider;

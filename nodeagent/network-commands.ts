@@ -118,7 +118,8 @@ export function chooseVpc(
 ): NetworkDocument {
   const by = (how: "address" | "block") =>
     documents.filter((document) => addresses.some((address) => localBy(document, address) === how));
-  // The allowed block of a NIC may be as large as 0.0.0.0/0, so an address itself decides before a block.
+  // The allowed block of a NIC may be as large as 0.0.0.0/0. So VPCs with a NIC that has one of the addresses come
+  // first. VPCs in which only a block contains an address are considered if there is no such VPC.
   const found = by("address");
   const fitting = vpc !== undefined
     ? documents.filter(({ vpc_id }) => vpc_id === vpc)

@@ -8,7 +8,7 @@ returns table (
   traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint,
   unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamptz
 ) language plpgsql volatile
--- One plan serves every call, and compiling it takes longer than running it.
+-- One generic plan serves every call. JIT is off, because compiling the plan takes longer than running it.
 set plan_cache_mode = force_generic_plan
 set jit = off
 set max_parallel_workers_per_gather = 0 as $$

@@ -1,16 +1,17 @@
 -- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
--- number of its instances by tenant. `now` is `at`, or the database's clock if `at` is null. Without approved nodes it
--- returns one row, whose node columns are null. The first row has the silo of each tenant with instances; `placement`
--- is null for a node without rules. This is a function because planning the query takes longer than running it:
--- PL/pgSQL keeps the plan. The function returns most values in columns of their own, and the caller builds objects from
--- them. With 10,000 nodes, the function would need most of its time to build these objects itself.
+-- number of its instances by tenant. The column `now` is the argument `at`, or the database's clock if `at` is null.
+-- Without approved nodes it returns one row, whose node columns are null. The first row has the silo of each tenant
+-- with instances; `placement` is null for a node without rules. This is a function because planning the query takes
+-- longer than running it: PL/pgSQL keeps the plan. The function returns most values in columns of their own, and the
+-- caller builds objects from them. With 10,000 nodes, the function would need most of its time to build these objects
+-- itself.
 create or replace function nodes_to_place_2(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement json,
   traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint,
   unmade_bytes bigint, neighbours json, silos json, summary jsonb, refreshed_at timestamptz
 ) language plpgsql volatile
--- One plan serves every call, and compiling it takes longer than running it.
+-- One generic plan serves every call. JIT is off, because compiling the plan takes longer than running it.
 set plan_cache_mode = force_generic_plan
 set jit = off
 set max_parallel_workers_per_gather = 0 as $$
@@ -22,7 +23,8 @@ begin
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
     -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
     -- the instance of each incomplete disk separately. An instance that is being evacuated is on its new node already,
-    -- but its applied_bytes are from the dead node. So the second part adds these bytes, too.
+    -- but its applied_bytes are from the dead node. So the second part of the union counts the applied_bytes as
+    -- incomplete, too.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

@@ -1,14 +1,14 @@
--- Creates the partitions of the table seen for the days from yesterday to the day after tomorrow. Removes the ids of
--- days that are more than `keep_days` days before today. Keeps the ids of tells in the outbox, because such a tell may
--- be delivered again. Days are days in UTC, like the bounds of the partitions. They follow the database's clock and not
--- berth_now(), because message ids contain the time of the database's clock. Runs with the rights of its owner, because
--- the server's own role may not change tables.
+-- Creates the partitions of the table seen for the days from yesterday to the day after tomorrow. Removes the message
+-- ids of days that are more than `keep_days` days before today. Keeps the id of a tell that is in the outbox, because
+-- this tell may be delivered again. Days are days in UTC, like the bounds of the partitions. They follow the database's
+-- clock and not berth_now(), because message ids contain the time of the database's clock. Runs with the rights of its
+-- owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   today   constant date := (now() at time zone 'UTC')::date;
   oldest  constant uuid := seen_bound(today - keep_days);
-  -- Old tells that are in the outbox. There are few or none, unless their delivery fails.
+  -- The ids of old tells that are still in the outbox. There are few or none, unless deliveries fail.
   waiting uuid[];
   day     date;
   part    record;
@@ -30,13 +30,13 @@ begin
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
-    -- The default partition takes the replies to the tells that are waiting.
+    -- The rows of waiting tells move to the default partition, because no other partition accepts their old ids now.
     execute format('alter table seen detach partition %I', part.relname);
     execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);
   end loop;
-  -- These ids are in the default partition, which is never dropped. The limit keeps the statement short; the next pass
-  -- deletes more.
+  -- seen_other is the default partition. It is never dropped, so its old ids are deleted here. The limit keeps the
+  -- statement short; the next pass deletes more.
   delete from seen_other where msg_id in (
     select msg_id from seen_other s where msg_id < oldest and not exists (select from outbox o where o.id = s.msg_id)
      order by msg_id limit 20000);

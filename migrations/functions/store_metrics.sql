@@ -1,6 +1,6 @@
 -- Stores the reported counters of instances as samples, at most one in `apart_s` seconds for each instance. Adds the
 -- network bytes since the last report to the traffic of the current day (UTC). `jsons` has one list of counters for
--- each of `nodes`. Only counters of instances that are on the reporting node count. A repeated report adds no traffic.
+-- each of `nodes`. Ignores counters of instances that are not on the reporting node. A repeated report adds no traffic.
 -- If a list names an instance twice, in two spellings of its id, only one of the two entries counts.
 create or replace function store_metrics(nodes uuid[], jsons text[], apart_s int) returns void
 language plpgsql volatile as $$
@@ -29,8 +29,8 @@ begin
                         where s.instance_id = m.instance_id and s.at > pass_at - make_interval(secs => apart_s))
   on conflict do nothing;
 
-  -- Before it computes the differences, this call creates the missing rows and locks the rows of all instances, in the
-  -- order of their ids. So two processes cannot count the same bytes.
+  -- Creates the missing rows and locks the rows of all reported instances, in the order of their ids, before it
+  -- computes how much each counter has grown. So two processes cannot count the same bytes.
   insert into usage_counter (instance_id, server_uuid, cpu_seconds, network_received_bytes, network_sent_bytes)
     select r.instance_id, r.server_uuid, 0, 0, 0 from jsonb_populate_recordset(null::usage_counter, reported) r
   on conflict do nothing;

@@ -1,5 +1,5 @@
 -- Updates webhook_queue.waiting, the number of pending deliveries of a webhook. Ignores deletes, because pending
--- deliveries are deleted only with their webhook. The rows are locked in the order in which webhook_follow locks them.
+-- deliveries are deleted only with their webhook. Locks the rows of webhook_queue in the same order as webhook_follow.
 -- A commit call locks the rows of its webhooks in another order. So in rare cases the call and webhook_follow wait for
 -- each other, until the lock limit ends one of them. The ended call is repeated.
 create or replace function webhook_count() returns trigger language plpgsql as $$

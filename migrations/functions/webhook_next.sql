@@ -1,7 +1,7 @@
 -- Returns the next delivery of a webhook, with the values that a process needs to send the delivery. Events of changes
--- are sent before test events, and each kind is sent in its order. So a test event delays no other event. During the
--- pause after a failure only test events are sent. Returns no row if nothing can be sent now, or if the webhook is
--- disabled.
+-- are sent before test events, and each of the two kinds in the order of creation. So a test event delays no other
+-- event. During the pause after a failure only test events are sent. Returns no row if nothing can be sent now, or if
+-- the webhook is disabled.
 create or replace function webhook_next(of_webhook uuid, of_claim uuid)
 returns table (webhook_id uuid, claim uuid, tenant_id uuid, url text, sealed_secret text, delivery_id uuid, type text,
                event jsonb, attempts int)

@@ -1,9 +1,9 @@
 -- Records an attempt of the process that holds the webhook. If `continues` is set and a delivery can be sent now
--- (webhook_next), returns this delivery, and the process holds the webhook for `lease_s` more seconds. Otherwise returns
--- no row, also if the process no longer holds the webhook. `reason` is null after a success. A delivery that failed is
--- repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began. After a dead delivery,
--- the next one also waits for `pause_s` seconds. A test event that failed is dead at once, because it is sent once. A
--- test event neither begins nor ends a pause.
+-- (webhook_next), returns this delivery, and the process holds the webhook for `lease_s` more seconds. Otherwise
+-- returns no row, also if the process no longer holds the webhook. `reason` is null after a success. A delivery that
+-- failed is repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since the delivery began.
+-- After a dead delivery, the next one also waits for `pause_s` seconds. A test event that failed is dead at once,
+-- because it is sent once. A test event neither begins nor ends a pause.
 create or replace function webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status int, reason text,
                                           pause_s double precision, retry_s double precision, lease_s double precision,
                                           continues boolean)

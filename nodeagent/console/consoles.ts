@@ -15,7 +15,7 @@ import { sendWhole } from "./send-whole.ts";
 export type Consoles = {
   /** Connects for each new call. Does not wait for the connections. */
   answer(calls: readonly ConsoleCall[]): void;
-  /** Returns the sessions of the last calls. */
+  /** Returns the session ids of the last calls. */
   known(): string[];
 };
 

@@ -1,6 +1,6 @@
 // Connects the console of one VM with its users: one user types, and others watch. The node decides who types, because
 // every connection to the console leads to the node, whichever server process relays it. Each user has a position in
-// the feed and a window; nothing is queued for a slow user.
+// the console's output (feed.ts), and a window of bytes that the user can take now. Nothing is queued for a slow user.
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX, CONSOLE_WINDOW_BYTES, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
@@ -15,7 +15,7 @@ type User = {
   readonly window: SendWindow;
   /** The position of the next byte to send. */
   at: number;
-  /** The position at which a log ends; null for a console. */
+  /** The position at which a request for the log ends; null for an open console, which has no end. */
   readonly until: number | null;
 };
 

@@ -7,7 +7,7 @@ import { createFeed } from "./feed.ts";
 
 const FLOOD = /^flood (\d{1,9})$/;
 const FLOOD_PIECE_BYTES = 4_096;
-/** Characters of a line that the guest remembers. */
+/** The number of characters of a typed line that the guest remembers. */
 const LINE_CHARS_MAX = 256;
 const PROMPT = "$ ";
 

@@ -66,7 +66,7 @@ export type Migrations = {
   resume(moving: Moving): Promise<void>;
   /** Makes the received copy a VM of this node. If the guest ran on the source, it continues here. */
   activate(moving: Moving): Promise<unknown>;
-  /** Removes the copy of a VM that does not arrive. Keeps a VM of this node. */
+  /** Removes the copy of a VM that does not arrive. Does not remove a VM that belongs to this node. */
   discard(moving: Moving): Promise<void>;
   /** Removes a VM that was sent. */
   clean(moving: Moving): Promise<void>;

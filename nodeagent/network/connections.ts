@@ -4,7 +4,8 @@
 // directions, by their conntrack ids. Two other ways do not work:
 // - If the connection were deleted from conntrack, a packet from the other side could begin it again in a direction
 //   that is allowed.
-// - Marks are too slow, because conntrack reads its whole table for each mark: 2 s for a few hundred connections.
+// - To mark the forbidden connections is too slow, because conntrack reads its whole table for each mark: 2 s for a few
+//   hundred connections.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { inCidr, parseIp } from "../../src/lib/net/ip-address.ts";
 import { parseBlock } from "../../src/lib/net/ip-block.ts";

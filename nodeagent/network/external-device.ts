@@ -10,7 +10,10 @@ const ETHERNET_MTU = 1_500;
 export type ExternalPlace = {
   readonly vni: number;
   readonly namespace: string;
-  /** True if this process has not compared the router before. An earlier release may have set other sysctls. */
+  /**
+   * True if this process has not compared the router before. Then the sysctls are set: an earlier release may have set
+   * others.
+   */
   readonly is_first: boolean;
   /** Runs `ip` and `bridge` in the namespace of the node's own devices. */
   onHost(program: "ip" | "bridge", ...words: readonly string[]): Promise<string>;

@@ -17,14 +17,16 @@ export type KernelRoute = {
 
 export const MAIN_TABLE = 254;
 /**
- * The protocol of fallback routes, a number that no routing daemon uses. All other routes are `static`. Agents of
- * earlier releases compare only `static` routes, so they keep the route to a tap beside its fallback.
+ * The protocol of fallback routes, a number that no routing daemon uses. The driver's other routes are `static`. Agents
+ * of earlier releases compare only `static` routes, so they ignore fallback routes.
  */
 export const FALLBACK_PROTOCOL = "190";
 /** Higher than the metrics of all other routes: 0 for IPv4 and 1,024 for IPv6. The lowest metric wins. */
 export const FALLBACK_METRIC = 9_999;
 
-/** Keeps the last route to each destination of a table: a tenant's route to a whole block replaces `unreachable`. */
+/**
+ * Keeps the last route to each destination of a table. So a tenant's route to a whole block replaces its `unreachable`.
+ */
 export function distinct(routes: readonly KernelRoute[]): readonly KernelRoute[] {
   return [...new Map(routes.map((route) => [destinationKey(route), route])).values()];
 }

@@ -1,9 +1,9 @@
-// Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the document
-// with the kernel's state. So an agent may be killed at any point: the next call completes the work. The first call of
-// a process replaces the ruleset in any case. A later call changes nothing if the router already matches the document.
-// To read the kernel's state, `apply` starts several programs, and each takes about 10 ms. With `trusts_last`, `apply`
-// does not read the state: it applies only the differences from the last document that this process applied. It still
-// reads the state if the last call failed or the devices change.
+// Applies network documents to the kernel. Each VPC has a router on the node: a network namespace of its own. By
+// default, `apply` compares the document with the kernel's state. So an agent may be killed at any point: the next call
+// completes the work. The first call of a process replaces the ruleset in any case. A later call changes nothing if the
+// router already matches the document. To read the kernel's state, `apply` starts several programs, and each takes
+// about 10 ms. With `trusts_last`, `apply` does not read the state: it applies only the differences from the last
+// document that this process applied. It still reads the state if the last call failed or the devices change.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";

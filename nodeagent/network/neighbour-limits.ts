@@ -11,8 +11,8 @@ import { join } from "node:path";
 const LIMITS = { gc_thresh1: 8_192, gc_thresh2: 16_384, gc_thresh3: 32_768 } as const;
 
 /**
- * Raises the limits that are lower. A failure is only logged, because the networks of guests also work with the old
- * limits.
+ * Raises each limit of the kernel that is lower than in LIMITS. A failure is only logged, because the networks of
+ * guests also work with the old limits.
  */
 export async function raiseNeighbourLimits(log: (line: string) => void, folder = "/proc/sys/net"): Promise<void> {
   // The highest limit is raised first, so that the limits are in order at every moment.

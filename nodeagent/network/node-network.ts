@@ -79,7 +79,7 @@ export type NodeNetworkOptions = {
   readonly monotonicMs?: () => number;
 };
 
-/** Routers that are applied at the same time after a start. Each takes about 0.1 s of one processor. */
+/** How many documents are applied at the same time after a start. Each takes about 0.1 s of one processor. */
 const RESTORES_AT_ONCE_MAX = 4;
 export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   const { driver, store, log, services, monotonicMs = () => performance.now() } = options;
@@ -132,7 +132,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
 
   /**
    * Renews the gateways of a VPC. If the lease had ended, applies the whole document, because the kernel may have
-   * removed routes with the addresses.
+   * removed routes together with the gateways' addresses.
    */
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);

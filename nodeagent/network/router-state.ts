@@ -154,8 +154,8 @@ export function wantedState(
       ],
       routes: distinct([
         // When a NIC's tap is removed, the kernel removes the route to the tap. The fallback then keeps the address
-        // unreachable. Otherwise the address could match the route to another NIC's block, and the other guest could
-        // send and receive in this NIC's name.
+        // unreachable. Without the fallback, the address could match the route to another NIC's block, and the other
+        // guest could send and receive with this NIC's address.
         ...document.local_nics.filter(({ arriving }) => !arriving).flatMap(({ ipv4, ipv6, addresses = [] }) =>
           [ipv4, ipv6, ...addresses].filter((each) => each !== null && familyOf(each) === family).map((address) => ({
             table: MAIN_TABLE,
@@ -238,7 +238,10 @@ export function wantedState(
     ];
   }
 
-  /** Packets to unused addresses of the VPC must not leave through a gateway or by a floating IP. */
+  /**
+   * Returns `unreachable` routes to the VPC's blocks, so that no packet to an unused address of the VPC leaves through
+   * a gateway or by a floating IP.
+   */
   function unreachableBlocks(family: Family, table: number): KernelRoute[] {
     return document.blocks.filter((block) => familyOf(block) === family).map((block) => ({
       table,

@@ -9,11 +9,11 @@ import { connectionLimit, rateLimits } from "./nic-limits.ts";
 import { base, chain, familyOf } from "./ruleset-text.ts";
 import { translation } from "./translation.ts";
 
-/** User ids of QEMU processes. If a guest takes over its QEMU, this QEMU must not send from the router. */
+/** User ids of QEMU processes. A QEMU that its guest has taken over must not send from the router's namespace. */
 const VM_UIDS = "200000-299999";
 /**
  * Echo requests of each family that a router answers per second, for all its guests together. Further requests of a
- * sender with the same identifier belong to an established connection, which this does not limit.
+ * sender with the same identifier belong to an established connection, to which this limit does not apply.
  */
 export const ECHO_PER_SECOND = 50;
 /**

@@ -1,6 +1,6 @@
-// Writes the node's own filter for the underlay: VXLAN packets of a VPC are accepted only from nodes that have a part
-// of this VPC. A foreign host on the underlay, or a node that an attacker controls, could otherwise send packets into
-// any VPC.
+// Writes the node's own filter for the underlay: VXLAN packets of a VPC are accepted only from nodes that also serve
+// this VPC. Without the filter, a foreign host on the underlay, or a node that an attacker controls, could send packets
+// into any VPC.
 import { VXLAN_PORT } from "./names.ts";
 
 const TABLE = "inet berth_underlay";

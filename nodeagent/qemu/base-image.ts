@@ -66,7 +66,7 @@ async function convert(cwd: string, { bytes_max, makeRoom, signal }: Preparing):
   const name = compression === null ? "source" : "content";
   if (compression !== null) {
     // Most compression formats do not contain the size of the content. Users mostly compress raw disks, whose content
-    // has `bytes_max` bytes. So the agent frees this space.
+    // has `bytes_max` bytes. So the agent frees `bytes_max` bytes.
     await makeRoom(bytes_max);
     await decompress(compression, limits);
   }

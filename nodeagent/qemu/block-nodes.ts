@@ -14,7 +14,7 @@ const RELEASE_PAUSE_MS = 50;
 /** Hex digits of a disk's id in the name of its block node. QEMU allows 31 characters in a name. */
 const ID_DIGITS = 24;
 
-/** The name of a boot disk's block node. QEMU allows 31 characters, so it cannot be the disk's id. */
+/** The name of a boot disk's block node. QEMU allows 31 characters in a name, and a disk's id has 36. */
 export function blockNode(index: number): string {
   return `disk${index}`;
 }

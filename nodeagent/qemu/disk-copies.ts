@@ -1,6 +1,7 @@
-// Names and ends the copies of disks that QEMU makes for snapshots. A copy is a job in QEMU, two block nodes, and a
-// draft file beside the disks. If the agent ends during a copy, QEMU keeps the job and the nodes, even after the last
-// block is copied. While it keeps them, QEMU refuses another copy of the same disk. The guest may also stay frozen.
+// Defines the names of the disk copies that QEMU makes for snapshots, and ends interrupted copies. A copy is a job in
+// QEMU, two block nodes, and a draft file beside the disks. If the agent ends during a copy, QEMU keeps the job and the
+// nodes, even after the last block is copied. While it keeps them, QEMU refuses another copy of the same disk. The
+// guest may also stay frozen.
 import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeNodes, dataNames } from "./block-nodes.ts";
@@ -22,7 +23,7 @@ const THAW_TRIES_MAX = 6;
 const THAW_PAUSE_MS = 1_000;
 /**
  * The longest time for the end of one interrupted copy. If the draft's storage does not answer, QEMU cannot end the
- * copy. The VM's next job, such as a stop, must not wait for that.
+ * copy. The VM's next job, such as a stop, must not wait for the storage.
  */
 const END_LIMIT_MS = 30_000;
 const DRAFT = /disk-([0-9a-f-]{36})\.qcow2\.copy/;
@@ -45,7 +46,7 @@ export async function endCopy({ qmp, places, signal }: CopyPorts, snapshot_id: s
   for (;;) {
     const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
     if (job === undefined) break;
-    // After `job-cancel`, QEMU refuses both commands until the job is concluded.
+    // After a `job-cancel`, QEMU refuses `job-dismiss` and another `job-cancel` until the job is concluded.
     if (job.status === "concluded") await qmp.execute("job-dismiss", { id });
     else await qmp.execute("job-cancel", { id }).catch(() => {});
     await sleep(COPY_CHECK_MS, undefined, { signal });

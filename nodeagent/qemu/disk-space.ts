@@ -41,8 +41,8 @@ export function createSpaceWaiter(
     if (status !== NO_SPACE_STATUS) return;
     monitor.console.note("the node's disk has space again: the machine continues");
     log(`VM ${id}: continues, because the node's disk has space again`);
-    // The answer may arrive together with the event that the disk is full again. The event must start another wait, so
-    // this wait was removed from `waiting` before the command.
+    // The answer to `cont` may arrive together with the event that the disk is full again. The event must start another
+    // wait, so this wait was removed from `waiting` before the command.
     await monitor.qmp.execute("cont");
   }
 

@@ -1,5 +1,6 @@
-// Names the folders of the VMs. A VM's folder on disk belongs to root and to the VM's group. So QEMU can open the files
-// of its own VM, but cannot list the folder or reach the files of another VM. The VM's run folder holds the sockets.
+// Defines the paths of the VMs' folders and files. A VM's folder on disk belongs to root and to the VM's group. So QEMU
+// can open the files of its own VM, but cannot list the folder or reach the files of another VM. The VM's run folder
+// holds the sockets.
 import { join } from "node:path";
 
 export type Folders = {

@@ -52,7 +52,8 @@ export async function detectHost(options: HostOptions): Promise<Host> {
 
 /**
  * Returns the group of /dev/kvm; null if KVM is unusable. The device alone does not prove that KVM works. If this
- * machine is itself a virtual machine, it can have the device without the processor's support. Its VMs then fail.
+ * machine is itself a virtual machine, it can have the device without the processor's support. Then no VM starts with
+ * KVM.
  */
 async function kvmGroup(): Promise<number | null> {
   const processor = await readFile("/proc/cpuinfo", "utf8").catch(() => "");

@@ -1,4 +1,4 @@
-// Waits for states of QEMU's migration.
+// Waits until QEMU's migration of a VM has reached a status.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

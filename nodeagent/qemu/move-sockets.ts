@@ -9,7 +9,7 @@ const OWNER_ONLY = 0o600;
 
 /**
  * Joins two connections. If one closes, the other sends its buffered bytes and closes. Resolves when both are closed.
- * So no connection stays half open: nothing would read its other direction, and a QEMU that sends would wait forever.
+ * No connection stays half open, because a QEMU that still sends on it would wait forever.
  */
 export function joined({ socket, first }: OpenStream, other: Socket): Promise<void> {
   return new Promise((resolve) => {

@@ -38,7 +38,7 @@ export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wan
   const disks = vm.disks.map((disk) => disk.id === id ? { ...disk, size_bytes, image_sha256 } : disk);
   await store.change(vm.id, { disks, firmware });
   await rename(base, places.base);
-  // If `base` and `places.base` are links to the same file, the rename keeps both names.
+  // If `base` and `places.base` are links to the same file, the rename keeps both names, so `base` must be removed.
   await rm(base, { force: true });
   await renameDurably(draft, places.disk(id));
 

@@ -151,7 +151,7 @@ async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): 
   }
 }
 
-/** Returns whether the guest has the disk while it runs. */
+/** Returns whether the guest has the disk whenever it runs. */
 function isUsed(disk: VmDisk): boolean {
   return disk.kind !== "data" || isAttachedData(disk);
 }

@@ -120,7 +120,7 @@ function guestOptions(guest: Guest, netmask: string, gateway: string, mtu: numbe
     ...(ntp.length === 0 ? [] : option(OPTION.ntp, ntp)),
     ...(hostname.length === 0 ? [] : option(OPTION.hostname, hostname)),
     ...(guest.search === null ? [] : [
-      // Some clients read only the first of the next two options.
+      // Some clients read only the option `domain`, others also the option `domain_search`.
       ...option(OPTION.domain, [...new TextEncoder().encode(guest.search)]),
       ...option(OPTION.domain_search, nameBytes(guest.search)),
     ]),

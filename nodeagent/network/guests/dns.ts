@@ -6,7 +6,10 @@ import { addressBytes } from "./address-bytes.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
 
-/** Seconds for which a guest may cache an answer: a short time, because a replacement instance has another address. */
+/**
+ * Seconds for which a guest may cache an answer: a short time, because the name may soon belong to a new instance with
+ * another address.
+ */
 const TTL_S = 10;
 const HEADER_BYTES = 12;
 /** Bytes of the longest label and of the longest name (RFC 1035). */
@@ -72,8 +75,8 @@ export function localAnswer(query: Uint8Array, question: Question, plan: GuestPl
 }
 
 /**
- * Answers with the names that have the address. For an address of the VPC without a name, answers that no name exists.
- * Other resolvers do not know the names of these addresses.
+ * Answers with the names that have the address. For an address of the VPC without a name, answers that no name exists,
+ * because other resolvers do not know the VPC's addresses.
  */
 function reverseAnswer(query: Uint8Array, question: Question, address: Ip, plan: GuestPlan): Uint8Array | null {
   const named = plan.names.filter(({ ipv4, ipv6 }) => isSame(address.family === 4 ? ipv4 : ipv6, address));

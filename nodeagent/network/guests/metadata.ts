@@ -16,9 +16,9 @@ export type MetadataAnswer = { readonly status: number; readonly body: string };
 
 export type MetadataOptions = {
   readonly guests: readonly Guest[];
-  /** Returns the files of a guest's configuration by name; empty for a guest that an older agent made. */
+  /** Returns the files of a guest's configuration by name; empty for a guest that an older agent created. */
   filesOf(instance_id: string): Promise<Readonly<Record<string, string>>>;
-  /** The key of the tokens. */
+  /** The key that signs the tokens. */
   readonly key: Uint8Array;
   readonly now_ms: number;
 };

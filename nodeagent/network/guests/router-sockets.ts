@@ -44,8 +44,8 @@ export type RouterSocketsOptions = {
 };
 
 /**
- * Opens the sockets in the router's namespace. If a UDP socket for DNS or for DHCP in IPv4 cannot be opened, logs this.
- * Throws an Error if any other socket cannot be opened.
+ * Opens the sockets in the router's namespace. If the UDP socket of DNS or DHCPv4 cannot be opened, logs this. Throws
+ * an Error if any other socket cannot be opened.
  */
 export function openRouterSockets(
   { bun, links, namespaces, plan, metadata, log }: RouterSocketsOptions,
