@@ -128,8 +128,8 @@ export function createImageCache(
       // The bytes of a refused image are deleted, because the next attempt would refuse them, too.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
       if (isTold(error) || agent.environment.signal.aborted) throw error;
-      // A tenant sees NO_ROOM whenever the free space is too small, even if another error ended the download. Otherwise
-      // NO_ROOM would reveal to the tenant that bytes arrived from the address.
+      // A tenant sees NO_ROOM whenever the free space is too small, even if another error ended the download. So
+      // NO_ROOM does not reveal to the tenant whether bytes arrived from the address.
       const free = await freeBytes(folder).catch(() => Infinity);
       throw free < missing ? new NoRoom((error as Error).message) : error;
     } finally {

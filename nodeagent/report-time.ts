@@ -16,7 +16,9 @@ export function createReportTime(state_dir: string, wallMs: () => number): Repor
   let last_ms: number | undefined;
   let saving = false;
 
-  /** Saves the last time in the background. A crash loses only the last few times, and the clock soon passes them. */
+  /**
+   * Saves the last time in the background. A crash loses only the last few times. The clock soon passes the lost times.
+   */
   async function save(): Promise<void> {
     if (saving) return;
     saving = true;

@@ -53,7 +53,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
   const path = join(options.state_dir, "simulated-machine.json");
   let machine = await loadMachine(path, options);
   let saved: Promise<void> = Promise.resolve();
-  /** Saves the machine. Writes run one at a time, and each contains the state at its start. */
+  /** Saves the machine. Writes run one at a time. Each writes the state that the machine has when it starts. */
   const save = () => {
     const write = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
     return saved = saved.then(write, write);

@@ -40,7 +40,7 @@ export type Config = {
   readonly approvePerMinute: number;
   readonly registerPerMinute: number;
   readonly loginPerMinute: number;
-  /** Failed logins per minute of one account, from all addresses together. */
+  /** The limit on failed logins per minute to one account, from all addresses together. */
   readonly loginAccountPerMinute: number;
   /** The identity service whose tokens are also accepted, or null. */
   readonly identity: IdentityService | null;
@@ -72,7 +72,7 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    // A host name is replaced by its address, because Deno's permission to listen on a name covers all ports.
+    // The name localhost is replaced by its address, because Deno's permission to listen on a name covers all ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: databaseUrl(env, "DATABASE_URL"),

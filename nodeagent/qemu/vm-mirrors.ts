@@ -44,7 +44,8 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
       sync: "top",
       "copy-mode": "write-blocking",
       speed: speed(),
-      // The job stays until its result is read. Otherwise QEMU would forget that the last writes failed.
+      // The job stays until the agent has read its result. If QEMU removed the job itself, a failure of the last writes
+      // would be lost.
       "auto-dismiss": false,
     });
   }

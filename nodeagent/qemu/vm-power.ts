@@ -55,7 +55,7 @@ const KILL_LIMIT_MS = 30_000;
 const EXEC_LIMIT_MS = 1_000;
 /** Pause between attempts to connect to a QEMU that does not answer. */
 const RETRY_MS = 5_000;
-/** VMs that start or stop at the same time after a start of the agent. */
+/** How many VMs start or stop at the same time after a start of the agent. */
 const STARTS_AT_ONCE_MAX = 4;
 
 export type PowerOptions = {

@@ -1,7 +1,7 @@
-// Resolves an API key to its owner, or to the tenant that the key is bound to. The row is looked up by the hash of the
-// secret. Therefore a wrong secret and an unknown key id fail in the same lookup, and the response time does not reveal
-// whether a key exists. The duration of the lookup may depend on the hash, but a caller cannot choose the hash of a
-// secret.
+// Resolves an API key to its owner, or to the tenant that the key is bound to. The row of the key is looked up by the
+// hash of the secret. Therefore a wrong secret and an unknown key id fail in the same lookup, and the response time
+// does not reveal whether a key exists. The duration of the lookup may depend on the hash, but a caller cannot choose
+// the hash of a secret.
 import { createHash } from "node:crypto";
 import type { KeyScope } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";

@@ -8,15 +8,16 @@
 // - 400 for an id that is not a UUID
 // - 403 or 404 for the object
 //
-// If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited. A 404 for a root operator is
-// not audited. If a request is repeated after its object was deleted, the saved scope of the object is used, so the
-// repeated request gets the same answer. A request that waits, such as a long poll, is authorized again before it is
-// answered: a caller that has lost its credential or permission gets only the refusal (docs/reliability.md, S-11). This
-// second refusal is not audited.
+// If the policy refuses an authenticated caller with a 403 or 404, or the object is missing, the refusal is audited.
+// The 404 of a root operator for a missing object is not audited. If a request is repeated after its object was
+// deleted, the saved scope of the object is used, so the repeated request gets the same answer. A request that waits,
+// such as a long poll, is authorized again before it is answered: a caller that has lost its credential or permission
+// gets only the refusal (docs/reliability.md, S-11). This second refusal is not audited.
 //
-// The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
-// the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must
-// come from a page of this server. If a request that uses the cookie gets a 401, the answer deletes the cookie.
+// The cookie of the web console is used only if the request has no Authorization header. Routes with the rule `anyone`
+// ignore the cookie, so that an ended session does not prevent the next login. A request that writes and uses the
+// cookie must come from a page of this server. If a request that uses the cookie gets a 401, the answer deletes the
+// cookie.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
@@ -94,8 +95,8 @@ export function createAuthorize(options: AuthorizeOptions) {
         const found = await locate.find(c, options.findRow);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
-        // For a caller without access, the saved scope is read even if the object exists. Otherwise the response time
-        // would reveal that the object exists.
+        // For a caller without access, the saved scope is read even if the object exists. If it were read only for a
+        // missing object, the response time would reveal whether the object exists.
         const savedScope = hidden ? await options.savedScope(c, principal) : null;
         const scope = found ?? savedScope;
         // A root operator may access every object, so its 404 means that the object is missing, and is not audited.
@@ -146,7 +147,7 @@ export function createAuthorize(options: AuthorizeOptions) {
   }
 }
 
-/** Returns the credentials that a route with this action uses. Routes for everybody ignore the cookie. */
+/** Returns the credentials that a route with this action uses. Routes with the rule `anyone` ignore the cookie. */
 function presentedTo(action: Action, c: Context<HttpEnv>): Presented {
   const authorization = c.req.header("authorization");
   const counts = authorization === undefined && POLICY[action].who !== "anyone";

@@ -1,5 +1,5 @@
-// Finds the caller that a request counts for. Each caller has a share of the server's resources, such as a rate limit.
-// All keys, sessions and users of a tenant together have one share, so more of them do not enlarge it
+// Finds the caller to which a request is charged. Each caller has a share of the server's resources, such as a rate
+// limit. All keys, sessions and users of a tenant together have one share, so more of them do not enlarge it
 // (docs/reliability.md, S-48). Each node, each operator and each root key with the scope `booter` or `ur_enroll` has
 // its own share.
 import type { KnownPrincipal } from "./principal.ts";

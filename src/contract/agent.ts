@@ -37,8 +37,8 @@ export const RegistrationView = z.object({
 export type RegistrationView = z.infer<typeof RegistrationView>;
 
 /**
- * The answer to a poll. All four secrets have values from the approval until the key is used for the first time or the
- * node is disabled. At all other times all four are null.
+ * The answer to a poll for the approval of a registration. All four secrets have values from the approval until the key
+ * is used for the first time or the node is disabled. At all other times all four are null.
  */
 export const RegisterStatusView = z.object({
   state: z.enum(CN_STATES),
@@ -111,7 +111,7 @@ export const AgentConfig = z.object({
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
 /**
- * The query of a poll. If the header X-Poll-Token contains the token instead, the logs of proxies do not show the
- * token.
+ * The query of a poll for the approval. If the header X-Poll-Token contains the token instead, the logs of proxies do
+ * not show the token.
  */
 export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

@@ -250,7 +250,7 @@ export const KERNEL_ARGS_MAX = 32;
 /** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
 export const HARDWARE_PARTS_MAX = 512;
 export const HARDWARE_TEXT_CHARS_MAX = 256;
-/** The speed of a serial console without a given speed, in bits per second. Servers come with this speed. */
+/** The speed of a serial console without a given speed, in bits per second. Most servers use this speed by default. */
 export const BOOT_CONSOLE_SPEED_DEFAULT = 115_200;
 /** Labels with kernel arguments in the boot policy. */
 export const LABEL_ARGUMENTS_MAX = 100;
@@ -285,7 +285,7 @@ export const FIREWALL_PRIORITY_MAX = 65_535;
 export const FIREWALL_SET_RULES_MAX = 500;
 /**
  * Sentences with which a node describes the path of a packet, and characters of each sentence. The longest path needs
- * slightly fewer sentences.
+ * slightly fewer than TRACE_STEPS_MAX.
  */
 export const TRACE_STEPS_MAX = 20;
 export const TRACE_STEP_CHARS_MAX = 400;
@@ -313,7 +313,7 @@ export const VNI_TRIES_MAX = 8;
 export const SUBNET_ADDRESSES_KEPT = 2;
 /** The last offset in a pool: the largest integer that JavaScript and JSON represent exactly. */
 export const POOL_OFFSET_MAX = 2 ** 53 - 1;
-/** The blocks of the fixed public pools. */
+/** The blocks of the two public pools that need no external subnet (src/lib/net/public-pool.ts). */
 export const PUBLIC_BLOCKS = { v4: "203.0.113.0/24", v6: "2001:db8::/48" } as const;
 /** Silos that one external subnet can be reserved for, and external subnets of one network pool. */
 export const OWNER_SILOS_MAX = 1_000;
@@ -423,7 +423,7 @@ export const LABEL_CHARS_MAX = 63;
 export const LABEL_FILTER_CHARS_MAX = 1_024;
 /** Disks of one instance in addition to its boot disk. */
 export const DATA_DISKS_MAX = 16;
-/** Snapshots of one instance. Every message to the instance loads them. */
+/** Snapshots of one instance. Every change of the instance reads all of them. */
 export const SNAPSHOTS_MAX = 32;
 /** NICs of one instance in addition to the primary NIC. */
 export const EXTRA_NICS_MAX = 31;
@@ -553,8 +553,8 @@ export const SESSIONS_PER_USER_MAX = 50;
 /** Sessions that one login can end in its commit. */
 export const SESSIONS_DISPLACED_MAX = 20;
 /**
- * The first denial of a caller and an action is audited at once. Later denials are counted for this many seconds and
- * audited as one sum. The time is short, so that operators see an attack while it runs.
+ * The first denial of an action to a caller is audited at once. Later denials of this action to this caller are counted
+ * for this many seconds and audited as one sum. The time is short, so that operators see an attack while it runs.
  */
 export const DENIAL_WINDOW_S = 60;
 /**
@@ -618,8 +618,8 @@ export const CONSOLE_FRAME_BYTES_MAX = 16_384;
 /** Bytes of one control frame of a console. */
 export const CONSOLE_CONTROL_BYTES_MAX = 4_096;
 /**
- * Bytes that may wait for a slow end of a console. If more wait, the other end has broken the window rule, and the
- * console ends.
+ * Bytes that may wait for a slow end of a console. If more wait, the other end has sent more than CONSOLE_WINDOW_BYTES
+ * without a confirmation, and the console ends.
  */
 export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
 /** Bytes of earlier output that a console shows when it opens: about one screen. */

@@ -14,7 +14,7 @@ const EventPattern = z.string().regex(
 
 const Url = z.url({
   protocol: /^https?$/,
-  // A missing URL and a value of another type keep the usual texts.
+  // A missing URL and a value of another type get zod's own error texts.
   error: ({ code }) => code === "invalid_format" ? "must be an http or https URL" : undefined,
   abort: true,
 }).max(WEBHOOK_URL_CHARS_MAX).refine(isPlain, {

@@ -1,7 +1,8 @@
 // When the server denies an authenticated caller an action, it writes a row to the table `transition`, as for a
-// mutation. So the audit chain includes the denial. The server writes the first denial of a caller and an action at
-// once. It counts later denials and writes one sum per minute, so that a caller cannot make the chain grow by repeating
-// a request. Denials of anonymous callers are not recorded, except rejected logins (docs/reliability.md, S-49).
+// mutation. So the audit chain includes the denial. The server writes the first denial of an action to a caller at
+// once. It counts later denials of this action to this caller and writes one sum per minute, so that a caller cannot
+// make the chain grow by repeating a request. Denials of anonymous callers are not recorded, except rejected logins
+// (docs/reliability.md, S-49).
 import type { AuditActor, AuditOutcome } from "../contract/audit.ts";
 import { DENIAL_WINDOW_S } from "../contract/limits.ts";
 import type { Db, DbClient } from "./pool.ts";

@@ -1,7 +1,8 @@
-// Keeps references to the objects that changed recently, from the hints that this process receives. After a change, a
-// web console reads the changed objects that it shows. Because a hint may be lost, a web console also reads, from time
-// to time, all objects that it shows. An answer has `reset` if the cursor is too old or from another process, or if a
-// hint named no objects. Then the web console must read everything again. This file does not query the database.
+// Keeps references to the objects that changed recently, from the hints (hints.ts) that this process receives. After a
+// change, a web console reads the changed objects that it shows. Because a hint may be lost, a web console also reads,
+// from time to time, all objects that it shows. An answer has `reset` if the cursor is too old or from another process,
+// or if a hint named no objects. Then the web console must read everything again. This file does not query the
+// database.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import type { Hints } from "./hints.ts";

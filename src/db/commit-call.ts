@@ -1,7 +1,7 @@
-// Encodes a set of units as one statement with a call of commit_units_1 for each wave. The parts that every message has
-// (actor, transition, reply) are passed as one array per column. PostgreSQL reads arrays several times faster than
-// JSON, and does not parse the replies. The parts that only some messages have are passed in one JSON document, which
-// omits empty lists.
+// Encodes units (parts of a commit, see Unit) as one statement. For each wave, which is a group of units, the statement
+// has a call of commit_units_1. The parts that every message has (actor, transition, reply) are passed as one array per
+// column. PostgreSQL reads arrays several times faster than JSON, and does not parse the replies. The parts that only
+// some messages have are passed in one JSON document, which omits empty lists.
 import type { ChildRow, Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
 import type { CallCondition } from "../../actors/engine/conditions.ts";
 import { wavesOf } from "../../actors/engine/waves.ts";
@@ -193,7 +193,7 @@ function addChild(
   return place;
 }
 
-/** The tokens that the commit replaces in the rows of a choice. */
+/** Returns the tokens of a choice: texts in its rows that the commit replaces by the values that it allocates. */
 function tokensOf({ conditions }: Choice): ReadonlySet<string> {
   return new Set(conditions.flatMap((each) => each.do === "allocate" ? [each.token] : []));
 }
