@@ -44,7 +44,8 @@ const PARTS: readonly string[] = [
       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid
                          and d.refclassid = 'pg_class'::regclass and d.deptype = 'i')
     order by relname`,
-  // Functions without a table's row type in the signature: defaults and constraints of tables call them.
+  // Functions without a table's row type in the signature. They come before the tables, whose defaults and constraints
+  // call them.
   `select rtrim(pg_get_functiondef(oid), E' \\n') || ';' as sql from pg_proc p
     where ${OWN} and not ${ROWS_IN_SIGNATURE} order by proname, oid::regprocedure::text`,
   `select format(E'create table %I %s%s%s;', c.relname,

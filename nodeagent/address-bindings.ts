@@ -32,7 +32,7 @@ export function isLocalNic(documents: readonly NetworkDocument[], id: string): b
   return documents.some(({ local_nics }) => local_nics.some(({ nic_id }) => nic_id === id));
 }
 
-/** Returns NICs in the form of the records of VMs. */
+/** Returns the NICs of a blueprint in the form in which the record of a VM has them. */
 export function nicsOf(nics: Blueprint["nics"]) {
   return nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
     const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);

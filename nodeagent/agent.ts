@@ -32,7 +32,7 @@ export type Agent = {
   /** The networks that the machine is connected to. */
   readonly nic_tags: readonly NicTag[];
   readonly state_dir: string;
-  /** Receives VMs of other nodes. */
+  /** Listens for the VMs that other nodes send to this node. */
   readonly listener: Listener;
   /** Returns the node's current address on the admin network; null if it has none to report. */
   readonly adminIp: () => Promise<string | null>;

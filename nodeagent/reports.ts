@@ -68,7 +68,7 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
   if (agent.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
   if (reasons.some((reason) => reason instanceof KeyRefused)) return;
-  // The first failure stopped the other loops, so their failures are only its consequence.
+  // The first failure stopped the other loops, so the failures of the other loops are only consequences.
   throw reasons.find((reason) => !(reason instanceof Failure) || reason instanceof PowerLost) ?? reasons[0];
 }
 

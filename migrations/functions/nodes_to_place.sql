@@ -20,8 +20,8 @@ begin
       select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
                                                          'count', u.instances)) as them
         from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
-    -- the instance of each such disk by itself.
+    -- A disk is incomplete until its node has created it in full size. Few disks are incomplete, but PostgreSQL expects
+    -- that a third of all disks are incomplete. So the query looks up the instance of each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

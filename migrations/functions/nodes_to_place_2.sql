@@ -21,10 +21,10 @@ begin
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
-    -- the instance of each incomplete disk separately. An instance that is being evacuated is on its new node already,
-    -- but its applied_bytes are from the dead node. So the second part of the union counts the applied_bytes as
-    -- incomplete, too.
+    -- A disk is incomplete until its node has created it in full size. Few disks are incomplete, but PostgreSQL expects
+    -- that a third of all disks are incomplete. So the query looks up the instance of each incomplete disk separately.
+    -- An instance that is being evacuated is on its new node already, but its applied_bytes are from the dead node. So
+    -- the second part of the union counts the applied_bytes as incomplete, too.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

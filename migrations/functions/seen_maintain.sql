@@ -30,7 +30,8 @@ begin
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
-    -- The rows of waiting tells move to the default partition, because no other partition accepts their old ids now.
+    -- The rows of the ids in `waiting` move to the default partition, because no other partition accepts such old ids
+    -- now.
     execute format('alter table seen detach partition %I', part.relname);
     execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);

@@ -67,9 +67,10 @@ begin
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
   -- Locks the rows before it reads due_at. A process that records an attempt also locks the row, and sets due_at to
-  -- null if it sees no waiting delivery. It may not see the deliveries above, so this call must wait for its commit.
-  -- The lock is not `for update`, because each insert of a delivery locks the row `for key share`, for the foreign key.
-  -- With `for update`, two transactions that have inserted deliveries of one webhook would wait for each other.
+  -- null if it sees no waiting delivery. It may not see the deliveries that this call has created above, so this call
+  -- must wait for its commit. The lock is not `for update`, because each insert of a delivery locks the row `for key
+  -- share`, for the foreign key. With `for update`, two transactions that have inserted deliveries of one webhook would
+  -- wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);

@@ -1,7 +1,7 @@
 // Ends the open connections that a changed firewall forbids, and no others. The firewall looks only at the first packet
-// of a connection. So the agent compares each connection that conntrack knows with the new rules. It skips protocols
-// that have neither ports nor ICMP types. A separate table drops the packets of forbidden connections in both
-// directions, by their conntrack ids. Two other ways do not work:
+// of a connection. So the agent compares each connection that conntrack knows with the new rules. It skips connections
+// of protocols that have neither ports nor ICMP types. A separate table drops the packets of forbidden connections in
+// both directions, by their conntrack ids. Two other ways do not work:
 // - If the connection were deleted from conntrack, a packet from the other side could begin it again in a direction
 //   that is allowed.
 // - To mark the forbidden connections is too slow, because conntrack reads its whole table for each mark: 2 s for a few

@@ -49,8 +49,9 @@ export function createGatewayLease(monotonicMs: () => number): GatewayLease {
     sent: (vpc_id, document) => void newest.set(vpc_id, new Set(gatewaysIn(document))),
     answered(sent_ms) {
       const now_ms = monotonicMs();
-      // After a longer silence, this answer does not renew the lease. The control plane may have given the gateways to
-      // another node after it read the documents of this answer. The next answer contains the decision.
+      // After a silence that lasted longer than a lease, this answer does not renew the lease. The control plane may
+      // have given the gateways to another node after it read the documents of this answer. The next answer contains
+      // the decision.
       const is_known = now_ms < contact_ms + LEASE_MS;
       contact_ms = sent_ms;
       if (!is_known) return "nothing";
@@ -75,7 +76,7 @@ export function createGatewayLease(monotonicMs: () => number): GatewayLease {
   };
 }
 
-/** Returns the public addresses in a document, which may have any form. */
+/** Returns the public addresses of the NAT gateways in a document, which may be malformed. */
 function gatewaysIn(document: unknown): unknown[] {
   const { nat_gateways } = (document ?? {}) as { readonly nat_gateways?: unknown };
   if (!Array.isArray(nat_gateways)) return [];

@@ -25,7 +25,8 @@ export const FALLBACK_PROTOCOL = "190";
 export const FALLBACK_METRIC = 9_999;
 
 /**
- * Keeps the last route to each destination of a table. So a tenant's route to a whole block replaces its `unreachable`.
+ * Keeps the last route to each destination of a table. So a tenant's route to a whole block replaces the block's
+ * `unreachable` route.
  */
 export function distinct(routes: readonly KernelRoute[]): readonly KernelRoute[] {
   return [...new Map(routes.map((route) => [destinationKey(route), route])).values()];

@@ -232,7 +232,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       ...fresh.flatMap((tap) => [
         `net.ipv4.conf.${tap}.proxy_arp=1`,
         `net.ipv4.conf.${tap}.arp_ignore=0`,
-        // By default, the kernel waits up to 0.8 s before it answers an ARP request for an address of another machine.
+        // The router answers ARP requests for addresses of other machines at once. By default, the kernel waits up to
+        // 0.8 s.
         `net.ipv4.neigh.${tap}.proxy_delay=0`,
       ]),
     ]);

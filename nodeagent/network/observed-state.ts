@@ -26,7 +26,7 @@ type PrintedAddress = {
   readonly addr_info: readonly {
     readonly family: "inet" | "inet6";
     readonly local: string;
-    /** True if the kernel will remove the address. */
+    /** True if the address has a lifetime, after which the kernel removes the address. */
     readonly dynamic?: boolean;
   }[];
 };

@@ -116,7 +116,7 @@ function sourceChain(nic: LocalNic): string[] {
     ...rateLimits(nic),
     ...(ipv4 === null ? [] : [
       `ether type arp arp operation { request, reply } arp saddr ether ${mac} arp saddr ip { ${ipv4}, 0.0.0.0 } accept`,
-      // A guest asks from 0.0.0.0, and from its own address if a lease is about to end (RFC 2131, REBINDING).
+      // A DHCP client sends from 0.0.0.0, and from its own address if its lease is about to end (RFC 2131, REBINDING).
       `ether type ip ip saddr { 0.0.0.0, ${ipv4} } ip daddr 255.255.255.255 udp sport 68 udp dport 67 ` +
       `@th,${DHCP_MAC_OFFSET_BITS},48 0x${mac.replaceAll(":", "")} accept`,
       // A guest must not answer as a DHCP server.

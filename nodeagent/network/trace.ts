@@ -116,7 +116,7 @@ function isOfFamily(address: string, other: string): boolean {
   return address.includes(":") === other.includes(":");
 }
 
-/** Returns whether a NIC of this node has the address itself or in one of its blocks; null if none has it. */
+/** Returns how a NIC of this node has the address: as an address or in one of its blocks. Null if no NIC has it. */
 export function localBy(document: NetworkDocument, address: string): "address" | "block" | null {
   const inner = innerAddress(document, address);
   if (byAddress(document.local_nics, inner) !== undefined) return "address";

@@ -1,5 +1,5 @@
 // Turns a verified download into a base image: one complete qcow2 file that refers to no other file. Every program that
-// reads the tenant's bytes runs without privileges in a separate folder.
+// reads the download runs without privileges in a separate folder.
 import { chmod, chown, link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Preparing, Stoppable } from "../driver.ts";

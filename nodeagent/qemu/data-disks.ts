@@ -35,7 +35,7 @@ export type DataDiskPorts = {
 type DiskCopy = Stoppable & { readonly source: DiskSource };
 type Wanted = { readonly disk_id: string; readonly attached: boolean };
 
-/** Returns the operations on data disks. The caller runs one at a time for each VM. */
+/** Returns the operations on data disks. The caller runs one operation at a time for each VM. */
 export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   function diskOf(vm: VmRecord, disk_id: string): VmDisk {
     const disk = vm.disks.find(({ id, kind }) => id === disk_id && kind === "data");

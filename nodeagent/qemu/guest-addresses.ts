@@ -1,5 +1,5 @@
 // Collects the addresses that guests report through their guest agents. Tenants and operators see these addresses. A
-// guest may report anything, so no decision uses them.
+// guest may report anything, so no decision uses the addresses.
 import type { GuestInterface } from "../../src/contract/instance.ts";
 import type { GuestAgent } from "./guest-agent.ts";
 

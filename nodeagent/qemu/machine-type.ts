@@ -1,5 +1,5 @@
 // Reads QEMU's machine types, which are versions of the hardware of VMs. A running VM can move only to a QEMU that has
-// the VM's type. Each QEMU also has the types of earlier versions.
+// the VM's type. Each QEMU also has the types of many earlier versions.
 import type { Host } from "./host.ts";
 import { placesOf } from "./folders.ts";
 import { qemuArgv } from "./qemu-argv.ts";

@@ -29,9 +29,9 @@ export type Admission = {
 };
 
 /**
- * Returns a Failure if the VM does not fit beside the other VMs that run, start or stop; otherwise null. A VM of an
- * earlier boot has no process and does not count. So the VMs that wait for their start after a boot do not exclude each
- * other.
+ * Returns a Failure if the VM does not fit beside the other VMs that run, start or stop; otherwise null. A VM that has
+ * not started since the node's boot has no process and does not count. So the VMs that wait for their start after a
+ * boot do not exclude each other.
  */
 export function admitMemory(vm: VmRecord, { all, budget_bytes, boot_id }: Admission): Failure | null {
   const used_bytes = memoryInUse(all.filter((each) => each.id !== vm.id && each.boot_id === boot_id));

@@ -7,7 +7,8 @@ import { runProgram } from "./run-program.ts";
 import type { VmStore } from "./vm-store.ts";
 
 /**
- * Time for the job to report its end before the machine restarts. The machine restarts even if the report takes longer.
+ * Time for the agent to report the end of the job before the machine restarts. The machine restarts even if the report
+ * takes longer.
  */
 const REBOOT_AFTER_S = 10;
 

@@ -27,7 +27,7 @@ const THAW_PAUSE_MS = 1_000;
 type SnapshotPorts = DataDiskPorts & Pick<Host, "log" | "signal">;
 type Making = Stoppable & { readonly qmp: Qmp; readonly source: VmDisk; readonly snapshot: VmDisk };
 
-/** Returns the operations on snapshots. The caller runs one at a time for each VM. */
+/** Returns the operations on snapshots. The caller runs one operation at a time for each VM. */
 export function snapshots({ store, places, qmp, isSilent, log, signal: agent_signal }: SnapshotPorts) {
   const agentOf = (vm: VmRecord) => guestAgentAt(places(vm.id).socket("qga"));
   const portsOf = (vm: VmRecord, qmp: Qmp) => ({ qmp, places: places(vm.id), signal: agent_signal });

@@ -27,8 +27,8 @@ export function openVmConsole(path: string): VmConsole {
   const options = { path, readableHighWaterMark: BUFFER_BYTES, highWaterMark: BUFFER_BYTES };
   const socket: Socket = connect(options);
   /**
-   * One function for each `write` whose bytes are not in the socket yet. It ends the `write`, at the latest when the
-   * console closes.
+   * One function for each `write` whose bytes are not in the socket yet. A call of the function ends the `write`. The
+   * close of the console calls all of them.
    */
   const untaken = new Set<() => void>();
   socket.on("error", () => {}); // The VM ended; its monitor reports that.

@@ -53,7 +53,7 @@ export const POLICY = {
   SessionEnd: { who: "user", scopes: FULL, denied: "forbid" },
   ChangePassword: { who: "user", scopes: FULL, denied: "forbid" },
 
-  // Users who lack the capability get 404.
+  // Users who lack the capability of an action get 404.
   SystemRead: { who: "system-read", scopes: READ, denied: "hide" },
   SystemConfigWrite: { who: "system-config-write", scopes: FULL, denied: "hide" },
   UserCreate: { who: "system-operate", scopes: FULL, denied: "hide" },

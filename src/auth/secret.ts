@@ -30,7 +30,7 @@ const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept
   "to the result of `select encode(secret, 'hex') from server_secret`, and delete that row.";
 
 /**
- * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. Without
+ * Returns the secret as `serverSecret` does. Throws an Error if servers use this database with another secret. Without
  * DATABASE_URL, the database belongs to this process, and the secret is not checked. Then a server that has lost the
  * secret still starts.
  */

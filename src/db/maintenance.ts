@@ -48,8 +48,8 @@ export async function maintainReplies(db: Db): Promise<void> {
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
  * resolve them. Operations from which a repeated request may read its answer are kept, even if the setting is a shorter
- * time. While a drain or an upgrade by label runs, the operations of its nodes are kept. Without its operation, a
- * finished node would count as not begun.
+ * time. While a drain or an upgrade by label runs, the operations of its nodes are kept. If the operation of a finished
+ * node were deleted, the node would count as not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {

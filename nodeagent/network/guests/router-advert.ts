@@ -11,7 +11,7 @@ const ROUTER_ADVERTISEMENT = 134;
 export const ADVERTISEMENT_INTERVAL_MS = 600_000;
 /**
  * Seconds for which a guest keeps the route and the DNS server without a new advertisement: the longest that RFC 8319
- * allows, about 18 hours. The router is the same on every node and never ends, but its agent may be down.
+ * allows, about 18 hours. The router is the same on every node and never ends, but the node's agent may be down.
  */
 const LIFETIME_S = 65_535;
 const HOP_LIMIT = 64;
