@@ -3725,8 +3725,8 @@ begin
       select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
                                                          'count', u.instances)) as them
         from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
-    -- the instance of each such disk by itself.
+    -- A disk is incomplete until its node has created it in full size. Few disks are incomplete, but PostgreSQL expects
+    -- that a third of all disks are incomplete. So the query looks up the instance of each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3759,9 +3759,10 @@ begin
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
-    -- Few disks are incomplete, but PostgreSQL expects that a third of all disks are incomplete. So the query looks up
-    -- the instance of each incomplete disk separately. An instance that is being evacuated is on its new node already,
-    -- but its applied_bytes are from the dead node. So the second part adds these bytes, too.
+    -- A disk is incomplete until its node has created it in full size. Few disks are incomplete, but PostgreSQL expects
+    -- that a third of all disks are incomplete. So the query looks up the instance of each incomplete disk separately.
+    -- An instance that is being evacuated is on its new node already, but its applied_bytes are from the dead node. So
+    -- the second part of the union counts the applied_bytes as incomplete, too.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3834,7 +3835,7 @@ AS $function$
 declare
   today   constant date := (now() at time zone 'UTC')::date;
   oldest  constant uuid := seen_bound(today - keep_days);
-  -- Old tells that are in the outbox. There are few or none, unless their delivery fails.
+  -- The ids of old tells that are still in the outbox. There are few or none, unless deliveries fail.
   waiting uuid[];
   day     date;
   part    record;
@@ -3856,13 +3857,14 @@ begin
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
-    -- The default partition takes the replies to the tells that are waiting.
+    -- The rows of the ids in `waiting` move to the default partition, because no other partition accepts such old ids
+    -- now.
     execute format('alter table seen detach partition %I', part.relname);
     execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);
   end loop;
-  -- These ids are in the default partition, which is never dropped. The limit keeps the statement short; the next pass
-  -- deletes more.
+  -- seen_other is the default partition. It is never dropped, so its old ids are deleted here. The limit keeps the
+  -- statement short; the next pass deletes more.
   delete from seen_other where msg_id in (
     select msg_id from seen_other s where msg_id < oldest and not exists (select from outbox o where o.id = s.msg_id)
      order by msg_id limit 20000);
@@ -3897,8 +3899,8 @@ begin
                         where s.instance_id = m.instance_id and s.at > pass_at - make_interval(secs => apart_s))
   on conflict do nothing;
 
-  -- Before it computes the differences, this call creates the missing rows and locks the rows of all instances, in the
-  -- order of their ids. So two processes cannot count the same bytes.
+  -- Creates the missing rows and locks the rows of all reported instances, in the order of their ids, before it
+  -- computes how much each counter has grown. So two processes cannot count the same bytes.
   insert into usage_counter (instance_id, server_uuid, cpu_seconds, network_received_bytes, network_sent_bytes)
     select r.instance_id, r.server_uuid, 0, 0, 0 from jsonb_populate_recordset(null::usage_counter, reported) r
   on conflict do nothing;
@@ -4196,9 +4198,10 @@ begin
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
   -- Locks the rows before it reads due_at. A process that records an attempt also locks the row, and sets due_at to
-  -- null if it sees no waiting delivery. It may not see the deliveries above, so this call must wait for its commit.
-  -- The lock is not `for update`, because each insert of a delivery locks the row `for key share`, for the foreign key.
-  -- With `for update`, two transactions that have inserted deliveries of one webhook would wait for each other.
+  -- null if it sees no waiting delivery. It may not see the deliveries that this call has created above, so this call
+  -- must wait for its commit. The lock is not `for update`, because each insert of a delivery locks the row `for key
+  -- share`, for the foreign key. With `for update`, two transactions that have inserted deliveries of one webhook would
+  -- wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);
