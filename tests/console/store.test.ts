@@ -22,7 +22,7 @@ function fakeSource(key: string, kind: Kind, delay_ms: number) {
         const value = source.value;
         const end = setTimeout(() => {
           source.running--;
-          // A later read of the same entry can have the same signal.
+          // Stops listening, because a later read of the same entry can have the same signal.
           signal.removeEventListener("abort", stop);
           if (source.fails) reject(new Error("failed"));
           else resolve(value);

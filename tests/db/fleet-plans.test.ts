@@ -1,6 +1,6 @@
 // Checks the plans of two queries of the whole fleet: the search for a name or an address, and the list of nodes that
-// may run a NAT gateway. A plan may read a table completely once, but not once for each row of another table. The
-// number of rows that it reads would be the product of the sizes of both tables.
+// may run a NAT gateway. A plan may read a table completely once, but not once for each row of another table, because
+// the number of rows to read would be the product of the sizes of both tables.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listCandidates } from "../../src/db/nat-gateway-hosts.ts";
 import type { Db } from "../../src/db/pool.ts";

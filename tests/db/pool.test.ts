@@ -59,7 +59,7 @@ test.each([
     const before = await session();
     await one.query(change);
     expect((await read()).rows).toMatchObject([{ id: 1 }]);
-    // The driver would use the lost plan again, so the pool replaces the connection.
+    // The driver would execute the old prepared statement again, so the pool replaces the connection.
     expect(await session()).not.toBe(before);
   } finally {
     await one.query("drop table marked");

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => filled?.close());
 
 const TODAY = "(berth_now() at time zone 'UTC')::date";
-/** Today and the two days before are open. Project n has rows of days only if `n % 3` is not 0. */
+/** Today and the two days before are not closed yet. Project n has rows of days only if `n % 3` is not 0. */
 const FILL = [
   `update usage_closed set day = ${TODAY} - 3`,
   `create temp table made as select n, md5('p' || n)::uuid as id, md5('t' || n % 50)::uuid as tenant_id
@@ -67,7 +67,7 @@ test.each([
   for (const [n, total] of pages.entries()) {
     for (const [name, value] of Object.entries(total)) {
       const other = whole[n]![name as keyof ProjectTotal];
-      // An open span grows between the two reads.
+      // The usage of a span that has not ended grows between the two reads.
       if (typeof value === "number") expect(Math.abs(value - Number(other)), name).toBeLessThan(0.05);
       else expect(value).toBe(other);
     }

@@ -13,7 +13,7 @@ import { berth, ROOT, runBlocks, runGuides, SESSION, type Session } from "./run.
 
 /** The guide's folder for the archived log. The tests replace it with a folder of their own. */
 const ARCHIVE = "/var/backups/berth";
-/** The settings of the backup guide. */
+/** The text of the backup guide, and its settings of the server whose log is archived. */
 const guide = await readFile(join(ROOT, "docs/guides/backup.md"), "utf8");
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(guide, "ini");
 

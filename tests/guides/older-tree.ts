@@ -25,7 +25,7 @@ export async function makeOlderTree(folder: string): Promise<void> {
   await completeTree(folder, VERSION);
 }
 
-/** Returns the newest commit with fewer migrations, or null in a checkout without history. */
+/** Returns the newest commit with fewer migrations than this tree, or null in a checkout without history. */
 export function previousCommit(): string | null {
   return newestCommit((count, all) => count < all);
 }

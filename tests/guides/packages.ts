@@ -47,5 +47,5 @@ export async function packagesIn(folder: string): Promise<Packages | null> {
   };
 }
 
-/** Replacements for these lines on a machine that cannot install packages. */
+/** Replacements for the same lines of guides on a machine that cannot install packages: the lines do nothing. */
 export const WITHOUT_PACKAGES: Packages["instead"] = { [INSTALL]: ":", [ENABLE]: ":" };

@@ -82,7 +82,7 @@ code="$(cat nodes/lab-node-1/claim-code)"
 }, 300_000);
 
 /**
- * A reader who knows the README's commands then tries a drain. The drain moves the instance to another simulated node.
+ * After the README's commands, a reader can also drain a node. The drain moves the instance to another simulated node.
  */
 const DRAIN = `
 dist/opsctl cn approve --yes "$(cat nodes/lab-node-2/claim-code)"

@@ -23,7 +23,7 @@ export type Session = {
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Returns the value of BERTH: the folder of the control plane. */
+/** Returns the value of the variable BERTH in guides: the folder of the control plane's code. */
 export function berth(): string {
   return ROOT.replace(/\/$/, "");
 }

@@ -104,7 +104,8 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
     if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
     rmSync(site, { force: true });
     rmSync(siteAt(site).generations, { recursive: true, force: true });
-    // The number is above the last call of this kind. The exit code does not show this: a program may survive an error.
+    // strace caused no fault, so this run had fewer calls of this kind. The exit code does not show this: a program may
+    // survive an error.
     if (!CAUSED.test(readFileSync(log, "utf8"))) return;
     const what = `${call} ${fault}`;
     caused.set(what, (caused.get(what) ?? 0) + 1);

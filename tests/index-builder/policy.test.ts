@@ -23,7 +23,7 @@ type Status = {
   readonly times?: number;
 };
 
-/** Returns an exchange of recorded responses with other statuses for some URLs. */
+/** Returns an exchange that answers with recorded responses, but with other statuses for some URLs. */
 async function withStatus(statuses: readonly Status[], folders = [webFolder("t0")]): Promise<Exchange> {
   const web = await recordedExchange(folders);
   const left = statuses.map(({ times = Infinity }) => times);

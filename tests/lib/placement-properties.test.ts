@@ -38,7 +38,7 @@ const aNode = fc.record({
 );
 const nodes = fc.array(aNode, { maxLength: 6 }).map((made) => snapshot(...made.map((make, n) => make(n))));
 
-/** The largest value of each size in a random request. */
+/** The maximum sizes of random requests. In each of the first three kinds of request, only one size can be large. */
 const LARGEST = {
   cpu: { cpu: 32, ram_mb: 256, disk_bytes: GIB },
   ram: { cpu: 1, ram_mb: 32_768, disk_bytes: GIB },

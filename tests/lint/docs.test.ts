@@ -1,5 +1,5 @@
-// The documents in docs/: state tables and numbers equal the code, links lead to files, and the lists of rules and
-// invariants are complete.
+// Checks the documents in docs/: state tables and numbers equal the code, links lead to files, and the lists of rules
+// and invariants are complete.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";

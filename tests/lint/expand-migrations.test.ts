@@ -10,8 +10,8 @@ import { filesBelow, readText } from "./sources.ts";
  */
 const LAST_WITHOUT_RULE = 62;
 /**
- * The names of migrations that remove something that no supported version uses. A comment in such a migration names the
- * first version that does not use it.
+ * The names of migrations that remove a part of the schema that no supported version uses. A comment in such a
+ * migration names the first version that does not use the removed part.
  */
 const CONTRACTS = /^\d{4}_contract_/;
 const NAMES_VERSION = /^-- No process since \d+\.\d+\.\d+ uses /m;

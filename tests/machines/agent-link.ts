@@ -18,8 +18,8 @@ const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
 export async function openAgentLink(server_url: string, address: string): Promise<AgentLink> {
   let awaited: { readonly steps: readonly string[]; readonly act: () => void } | null = null;
   const link = createServer(async (request, response) => {
-    // The long polls of a killed agent must also end at the server. Otherwise they would use up this source's share of
-    // long polls.
+    // The long polls of a killed agent must also end at the server. Otherwise they would use up the next agent's share
+    // of long polls.
     const left = new AbortController();
     response.once("close", () => left.abort());
     try {

@@ -28,8 +28,8 @@ withMachine(async () => {
 const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
- * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. An agent does
- * not always report a short step of a creation. Then the kill comes at a later step.
+ * Begins `work`, kills the agent when a job reports the step, starts the next agent, and returns the result of `work`.
+ * An agent does not always report a short step of a creation. Then the kill comes at a later step.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);

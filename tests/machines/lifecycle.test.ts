@@ -199,7 +199,7 @@ test("a panic of the guest's kernel is a failure with its reason, and a start re
     state: "failed",
     reason: "the guest's kernel panicked; see the console's last output",
   });
-  // The console shows the reason after the end of the run was recorded on the disk.
+  // The console shows the reason only after the driver has recorded the end of the run on the disk.
   await expect.poll(() => consoleText(driver(), id), SOON).toMatch(
     /Kernel panic[^]*\[berth: the guest's kernel panicked/,
   );

@@ -45,7 +45,7 @@ beforeEach(async (context) => {
   source = await openMachine();
   target = await openMachine();
   // The QEMU processes of both drivers run on this machine, so they need different users. A driver does not choose a
-  // user whose id is the group of a VM's folder.
+  // user whose id is the group of a VM's folder. So the folder `taken` makes the target choose the next user.
   const taken = join(target.folders.machine_dir, "vm/taken");
   await mkdir(taken);
   await chown(taken, 0, SANDBOX_UID + 1);
@@ -221,7 +221,7 @@ test("a guest continues if its migration is refused while the guest is paused, a
   await expect(source.driver().migrations.send(moving, link, options(isWanted))).rejects.toThrow("not wanted");
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
   await source.driver().migrations.send(moving, link, options());
-  // The control plane decides that the VM stays on the source.
+  // Keeps the VM on the source, as the control plane orders after a refused migration.
   await source.driver().migrations.resume(moving);
   expect(await inGuest(source.driver(), id, "cat /run/mark /persist/mark")).toBe("kept\r\nkept");
   await target.driver().migrations.discard(moving);
@@ -243,7 +243,7 @@ test("a guest that turns itself off during its migration is stopped on its node"
   };
   await expect(source.driver().migrations.send(moving, slow, options())).rejects.toThrow("turned itself off");
   await expect.poll(() => vmOf(source.driver(), id), SOON).toMatchObject({ state: "stopped", reason: null });
-  // The control plane undoes the migration.
+  // Undoes the migration, as the control plane orders.
   await source.driver().migrations.resume(moving);
   expect(await stateOn(source.driver(), id)).toBe("stopped");
   await target.driver().migrations.discard(moving);

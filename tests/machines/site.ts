@@ -30,7 +30,7 @@ const OWN_DEVICES = /^(?:lo|eth[01]|br-ext)$/;
 export type SiteOptions = {
   /** The number of nodes. Default: 1. */
   readonly nodes?: number;
-  /** More arguments of the agents. */
+  /** Additional arguments of the agents. */
   readonly agent_argv?: readonly string[];
   /** Opens a proxy between the agents and the server, and returns its URL. By default agents connect directly. */
   readonly between?: (server_url: string, address: string) => Promise<string>;

@@ -190,7 +190,7 @@ describe("an external subnet", () => {
     expect(floating.address).toBe("203.0.113.3");
     expect((await t.call("DELETE", `${SUBNETS}/${network.id}`)).status).toBe(409);
     okOf(await a.call("DELETE", `/v1/floating-ips/${floating.id}`));
-    // A NAT gateway has an address of the pool, not of the subnet.
+    // The NAT gateway does not prevent the deletion, because its address is from the pool, not from the subnet.
     expect((await t.call("DELETE", `${SUBNETS}/${network.id}`)).status).toBe(204);
     expect(okOf(await makeFloatingIp(a)).address).toBe("203.0.113.3");
   });

@@ -1,5 +1,5 @@
-// Tests concurrent requests for floating IPs and their instances, in both orders. The last tests cover requests that do
-// not wait for the node, and repeated requests (docs/reliability.md ).
+// Tests requests for floating IPs and for their instances at the same time. Either request may be the first. The last
+// tests cover requests that do not wait for the node, and repeated requests (docs/reliability.md ).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, type Placed, UNBOUND } from "./bindings.ts";

@@ -1,5 +1,5 @@
 // Tests floating IPs that a node failed to release. While the node may still answer for the address, the floating IP
-// cannot be deleted. It can be attached to another node only if the first node is silent or disabled
+// cannot be deleted, and it can be attached to another node only if the first node is silent or disabled
 // (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";

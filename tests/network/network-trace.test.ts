@@ -105,7 +105,7 @@ describe("a firewall rule", () => {
     const inbound = await traced(`web ${db.nic.primary_ipv4} 5432`, one, two);
     expect(inbound.lines.at(-1)).toMatch(/: the firewall rule no-db denies it, inbound\.$/);
     expect(inbound.code).toBe(1);
-    // Another port and another protocol pass.
+    // Packets to another port, or with another protocol, pass.
     expect((await traced(`web ${db.nic.primary_ipv4} 80`, one, two)).code).toBe(0);
     expect((await traced(`web ${db.nic.primary_ipv4} --protocol icmp4`, one, two)).code).toBe(0);
     expect((await traced(`web ${db.nic.primary_ipv6} --protocol icmp6`, one, two)).code).toBe(0);

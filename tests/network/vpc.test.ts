@@ -143,7 +143,7 @@ describe("create", () => {
 describe("the VNI", () => {
   const VNIS = Array.from({ length: VNI_TRIES_MAX }, (_, index) => VNI_MIN + index);
 
-  /** Sends the message of POST /v1/vpcs with these VNI candidates. The route itself draws them at random. */
+  /** Sends the message of POST /v1/vpcs with these VNI candidates. A real request gets random candidates. */
   async function createWith(vnis: readonly number[]): Promise<Outcome> {
     const engine = createEngine({ store: createStore(n.t.db, behaviors), behaviors, ports: productionPorts() });
     const [id, main_route_table_id] = [randomUUID(), randomUUID()];

@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(programs).toEqual([]);
   });
 
-  /** `programs_max` limits the programs of the change and of its reversal. `answers`: the machine answers the ping. */
+  /** `programs_max` limits the programs of a change and of its reversal. `answers`: a ping works after the change. */
   test.each<[string, { vpc: TestVpc; programs_max: number; answers: boolean }]>([
     ["rules", {
       vpc: { ...BASE, rules: [deny(), deny({ protocol: "tcp", destination_ports: { low: 1, high: 9 } })] },

@@ -24,7 +24,7 @@ const INTERNET_PORT = 8_000;
 const FLOATING_PORT = 7_000;
 /** A lease that does not end while a test runs. */
 const LONG_S = 600;
-/** A lease that ends before the gateway is checked again. */
+/** A lease that ends soon, while a test waits for its end. */
 const SHORT_S = 1;
 /** A lease that a busy machine can renew before its end. */
 const RENEWED_S = 8;
@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     const shown = await site.run(["ip", "-n", `${node}-${vni}`, "addr", "show", "dev", "xt"]);
     return ADDRESSES.filter((address) => shown.includes(`${address}/`));
   };
-  /** Returns which of the gateway's addresses a host of the external network resolves. */
+  /** Returns the addresses of the gateways for which a host of the external network finds a MAC. */
   const resolved = async () => {
     await site.onInternet("ip", "neigh", "flush", "dev", "eth0");
     await site.onInternet("ping", "-c", "1", "-W", "1", NAT.ipv4);

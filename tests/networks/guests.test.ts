@@ -172,7 +172,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     const inside = (...words: readonly string[]) => site.run(["ip", "-n", "vm-a2", "-6", ...words]);
     await site.inMachine("a2", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1", "net.ipv6.conf.eth0.forwarding=0");
     await inside("route", "del", "default");
-    // A guest solicits when its device comes up.
+    // A guest sends a router solicitation when its device comes up.
     for (const state of ["down", "up"]) {
       await site.run(["ip", "-n", "vm-a2", "link", "set", "eth0", "mtu", "1500", state]);
     }

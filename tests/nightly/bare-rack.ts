@@ -35,7 +35,7 @@ export type BareRack = {
   readonly booter: BooterProcess;
   /** The control plane's URL. */
   readonly url: string;
-  /** Runs the program on the operator's machine. */
+  /** Runs opsctl on the operator's machine. */
   opsctl(...argv: string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   /** Turns the machine on. Cuts its power first if it is on. */
   power(): Promise<void>;
