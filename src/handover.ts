@@ -17,8 +17,8 @@ export type Handover = {
 };
 
 /**
- * The second line, which asks the server to drain and exit. A signal would not do: Deno does not report the exit status
- * of a child that was signalled.
+ * The second line, which asks the server to drain and exit. start.ts sends this line instead of a signal, because Deno
+ * does not report the exit status of a child that was signalled.
  */
 export const STOP_LINE = "stop";
 
@@ -39,8 +39,8 @@ export async function readHandover(): Promise<Handed | null> {
   const ended = new Promise<void>((done) => lines.once("close", () => done()));
   const first = Promise.withResolvers<string>();
   const stop = Promise.withResolvers<void>();
-  // Both lines can arrive in one chunk. Then the second event follows before any promise continues, so its listener
-  // must be present from the start.
+  // Both lines can arrive in one chunk. Then the second event follows before any promise continues, so the listener of
+  // the first line must add the second listener.
   lines.once("line", (handover) => {
     lines.on("line", (next) => next === STOP_LINE && stop.resolve());
     first.resolve(handover);

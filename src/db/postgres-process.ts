@@ -12,7 +12,7 @@ import type { Cluster } from "./cluster-init.ts";
 export type PostgresProcess = {
   readonly pid: number;
   readonly port: number;
-  /** Resolves when the server has ended, with a description of the end. */
+  /** Resolves when the server has ended, with a text that says how it ended. */
   readonly ended: Promise<string>;
   isRunning(): boolean;
 };
@@ -55,8 +55,8 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   if (child.pid === undefined) throw new Error(`PostgreSQL did not start: ${await ended}`);
 
   const watcher = watch(child.pid);
-  // Kills the watcher before our pipe closes, because the kernel may give the pid of the ended server to another
-  // process.
+  // Kills the watcher when the server has ended. A later signal of the watcher could reach another process that has got
+  // the server's pid.
   void ended.then(() => watcher.kill("SIGKILL"));
   await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
     if (running) child.kill("SIGQUIT");
@@ -75,7 +75,8 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // Without sh, no watcher runs. The next start stops the server of a killed process.
+  // Without sh, no watcher runs. If our process is then killed, its next start stops the server.
+  watcher.on("error", () => {});
   watcher.unref();
   return watcher;
 }
@@ -86,7 +87,8 @@ async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
   for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
     if (!isRunning()) throw new Error("it ended at once");
     const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    // Line 1 is the pid, line 8 is the state. If a dead server left the file, line 1 is another pid.
+    // Line 1 of the file is the pid of the server, line 8 is its state. If a dead server left the file, line 1 is
+    // another pid.
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }

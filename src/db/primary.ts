@@ -1,6 +1,6 @@
 // Finds the database server that accepts writes (the primary), when DATABASE_URL names several servers. A failover
-// makes another server the primary. New connections go to the server that accepted writes last. When a connection
-// fails, the process checks which server accepts writes now.
+// makes another server the primary. New connections go to the server that the latest search found, and before the first
+// search to the first server. When a connection fails, the process searches again.
 import { isConnectionError } from "./sql-error.ts";
 
 export type Primary = {

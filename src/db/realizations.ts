@@ -14,10 +14,10 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 /**
  * Whether a report was stored, or why not:
  * - `unknown`: the VPC's document was not offered to the node.
- * - `older`: the node has already reported a later generation. A report `accepted` is also `older` if the node has
- *   already reported an outcome of this generation.
+ * - `older`: the node has already reported a later generation. A report with the status `accepted` is also `older` if
+ *   the node has already reported that it applied this generation or failed to.
  * - `ahead`: the VPC has no such generation yet. Then `generation` is the VPC's newest generation.
- * In all other cases, `generation` is the generation that was stored before, or 0.
+ * In all other cases, `generation` is the generation of the report that was stored before this one, or 0.
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 
@@ -51,8 +51,8 @@ export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: read
   );
 }
 
-// A report that repeats the stored generation is stored. The exception is a late `accepted`, which must not replace the
-// outcome.
+// A report that repeats the stored generation is stored. The exception is an `accepted` that arrives after `applied` or
+// `failed`: it must not replace this outcome.
 const STORE = `
   with judged as (
     select k.text, g.*, b.generation as newest, berth_now() as now, r.server_uuid is not null as is_offered,
@@ -91,8 +91,9 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 }
 
 /**
- * Folds the old changes of each VPC: replaces their rows by one row of vpc_generation, which counts them. Before that,
- * deletes the rows of each deleted VPC whose changes are all folded, if no node can still store the VPC's documents.
+ * Folds the old changes of each VPC: replaces their rows in vpc_change by one row of vpc_generation, which counts them.
+ * Before that, deletes the row of each deleted VPC from vpc_generation, if all its changes are folded and no node can
+ * still store the VPC's documents.
  */
 export async function foldChanges(db: Db): Promise<void> {
   await db.query(
@@ -118,8 +119,8 @@ export async function foldChanges(db: Db): Promise<void> {
 }
 
 /**
- * Changes that are older than this are folded. A sweep after a longer pause does not need them, because it compares all
- * documents (network-watch.ts).
+ * Changes that are older than this are folded. The sweeps of network-watch.ts read the changes since the previous
+ * sweep, but after a longer pause they compare all documents instead.
  */
 export const FOLD_AGE_S = 60;
 /** The maximum number of changes that one statement folds, so that it ends within the statement's time limit. */

@@ -1,5 +1,5 @@
-// Gives the public addresses of deleted NAT gateways back to their pools (docs/networking.md, "Where NAT gateways
-// run").
+// Gives the public addresses of deleted NAT gateways back to their pools. The table resting_address keeps an address
+// until the gateway's last node can no longer use it (docs/networking.md, "Where NAT gateways run").
 import { LAST_NODE, LAST_NODE_STATE } from "./nat-gateway-hosts.ts";
 import type { Db } from "./pool.ts";
 
@@ -15,9 +15,9 @@ const OFF = `
 const LIST = `${OFF} order by address limit $2`;
 
 // One address per statement, so that two processes cannot deadlock. The networks of pools do not overlap, so at most
-// one pool contains the address. A process of an earlier release could delete the external subnet of the address. If
-// the subnet was created again, the address is already free in its new pool, or allocated from it. Then the statement
-// does not release the address.
+// one pool contains the address. If a process of an earlier release deleted the external subnet of the address, and the
+// subnet was created again, the address is already free in the new pool, or allocated from it. Then the statement does
+// not release the address.
 const RELEASE = `
   with off as (${OFF} and address = $2), gone as (
     delete from resting_address r using off where r.address = off.address returning r.address

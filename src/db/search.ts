@@ -15,7 +15,7 @@ import type { DbClient } from "./pool.ts";
 const rankOf = (name: string, or_exact = "", id = "id") =>
   `case when ${id} = $5 and ${id} = $6 then 0 when lower(${name}) = $8 ${or_exact} then 1
         when lower(${name}) like $2 then 2 else 3 end as rank`;
-/** Each kind keeps its best hits, so that many other hits cannot hide them. */
+/** Keeps only the best hits of each kind. So many hits of one kind cannot hide the hits of another kind. */
 const best = (name: string) => `order by rank, length(${name}), ${name} limit $4`;
 
 /**

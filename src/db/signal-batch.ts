@@ -1,6 +1,6 @@
-// Collects the latest value of each key and writes many of them in one statement. A caller waits until its value, or a
-// newer value of the same key, is committed. Only one write of a batch runs at a time, so an older value never
-// overwrites a newer value of the same process.
+// Collects the latest value of each key, and writes the values of many keys in one statement. A caller waits until its
+// value, or a newer value of the same key, is committed. The writes of a batch run one after another, so an older value
+// never overwrites a newer value of the same process.
 import { isConnectionError, sqlState } from "./sql-error.ts";
 
 export type BatchOptions = {

@@ -54,8 +54,8 @@ const FLUSH_MS = 20;
 /** Batch delay of the use of keys, for which no caller waits. */
 const USE_FLUSH_MS = 1_000;
 /**
- * The shortest time between two samples of an instance. It is a third of a node's interval, so that no sample is lost
- * because of delays.
+ * The shortest time between two samples of an instance. Nodes send a sample three times less often, so that a delayed
+ * sample and the next one are both stored.
  */
 const METRICS_APART_S = 5;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });

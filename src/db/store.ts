@@ -158,8 +158,8 @@ type LoadedRows = { readonly kind: string; readonly rows: readonly LoadRow[] };
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
 /**
- * The answers for the units of a wave. A unit without an answer was written as requested. `u` is the index of the unit
- * within its wave.
+ * The answers for the units of a wave (actors/engine/waves.ts). A unit without an answer was written as requested. `u`
+ * is the index of the unit within its wave.
  */
 type WaveAnswer = {
   readonly conflicts: readonly number[];

@@ -17,7 +17,10 @@ const SWEEPS: readonly Sweep[] = [
   { table: "usage_traffic", where: `day <= ${LAST_CLOSED}`, order: "day", params: [] },
   { table: "usage_day", where: `day <= ${LAST_CLOSED} - $1::int`, order: "day", params: [USAGE_KEPT_DAYS] },
 ];
-/** Reads the whole table, because no index finds these rows. So it runs only in a pass that added usage to a day. */
+/**
+ * This sweep reads the whole table, because no index finds these rows. So it runs only in a pass that added usage to a
+ * day.
+ */
 const COUNTERS: Sweep = {
   table: "usage_counter",
   where: "not exists (select from instance i where i.id = usage_counter.instance_id)",
@@ -26,8 +29,8 @@ const COUNTERS: Sweep = {
 };
 
 /**
- * Closes the days that ended more than USAGE_CLOSE_LATE_S ago, in slices that take much less time than the statement
- * limit. The next pass continues. If several processes call this function, only one of them at a time adds a slice.
+ * Closes the days that ended more than USAGE_CLOSE_LATE_S ago, in slices of at most USAGE_CLOSE_ROWS rows. The next
+ * pass continues. If several processes call this function, only one of them at a time adds a slice.
  */
 export async function closeUsage(db: DbClient): Promise<void> {
   let slices = 0;

@@ -32,7 +32,7 @@ ${more}`;
 }
 
 export type SetupFacts = {
-  /** The control plane's URL, from which agents also get the install script. */
+  /** The control plane's URL, from which a machine also gets the install script. */
   readonly endpoint: string;
   readonly stamp: string;
   /** SHA-256 in lower-case hex. */

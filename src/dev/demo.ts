@@ -26,7 +26,7 @@ async function demo(): Promise<void> {
     nodes: 0,
   });
   const { url, rootKey } = environment;
-  // The users that run the machines must be able to enter the folder.
+  // The users that run the VMs must be able to enter the folder.
   await chmod(folder, 0o711);
   const agent = startAgent(url, join(folder, "a"));
   try {

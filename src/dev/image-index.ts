@@ -8,7 +8,7 @@ import type { Image } from "../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "./image-tree.ts";
 import { tinyGuest } from "./tiny-guest.ts";
 
-/** The size of the image, which is a disk that a real machine can boot. */
+/** The size of the image. The image is a disk from which QEMU can boot. */
 const IMAGE_BYTES = 2 ** 20;
 const FILE = "demo-amd64.raw";
 

@@ -19,7 +19,7 @@ export type AgentPlace = {
   readonly hostname: string;
   /** The arguments to put before a command, so that it runs in the node's network namespace. */
   readonly enter: readonly string[];
-  /** The node's address in this namespace. */
+  /** The node's address in its network namespace. */
   readonly address?: string;
 };
 
@@ -89,14 +89,14 @@ export function startAgent(
 }
 
 /**
- * Returns the machines' folder. It is next to the agent's directory, because the machines' users cannot enter the
- * agent's directory.
+ * Returns the folder of the VMs. It is next to the agent's directory, because the users that run the VMs cannot enter
+ * the agent's directory.
  */
 function machineDir(stateDir: string): string {
   return `${stateDir}-machines`;
 }
 
-/** Ends the machines that still run after a failed scenario. Machines continue to run when their agent ends. */
+/** Ends the VMs that still run after a failed scenario. VMs continue to run when their agent ends. */
 async function endMachines(machine_dir: string): Promise<void> {
   const store = await openVmStore({ machine_dir, run_dir: machine_dir }, () => {}).catch(() => null);
   for (const vm of store?.all() ?? []) {

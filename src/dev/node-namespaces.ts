@@ -12,7 +12,7 @@ import { forward } from "./forward.ts";
 
 const FORWARD = fileURLToPath(new URL("forward.ts", import.meta.url));
 const LOOPBACK = "127.0.0.1";
-/** The host numbers of this machine and of the first node on the bridge. */
+/** The last bytes of the addresses of this machine and of the first node, in the network of the bridge. */
 const OWN_HOST = 1;
 const FIRST_NODE_HOST = 11;
 const NODES = 2;
@@ -58,7 +58,8 @@ export async function openNodeNamespaces(ports: readonly number[]): Promise<Node
       const outer = `${bridge}n${index}`;
       const pid = await childOf(holder);
       await ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", pid);
-      // Deletes the link itself: the kernel may keep a namespace for a while after its last process has ended.
+      // Deletes the link explicitly, because the kernel may keep a namespace for a while after its last process has
+      // ended.
       stack.defer(async () => void await ip("link", "del", outer).catch(() => {}));
       await ip("link", "set", outer, "master", bridge, "up");
       const enter = ["nsenter", "--target", pid, "--mount", "--net", "--pid"];
@@ -83,7 +84,7 @@ export async function openNodeNamespaces(ports: readonly number[]): Promise<Node
  * must not see the QEMU of the other node.
  */
 async function openNamespace(): Promise<ChildProcess> {
-  // /sys shows the devices of the namespace in which it was mounted.
+  // Mounts a new /sys, because /sys shows the devices of the namespace in which it was mounted.
   const mounts = "mount -t sysfs sysfs /sys && ip link set lo up && mkdir -p /run/netns && " +
     "mount -t tmpfs tmpfs /run/netns && echo ready && exec sleep infinity";
   const own = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"];

@@ -1,5 +1,4 @@
-// Defines the functions of scenarios, which print a heading, run a command and check its output. A failed check ends
-// the demo.
+// Defines functions for scenarios: print a heading, run a command, check its output. A failed check ends the demo.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -37,7 +37,9 @@ const BOOT_NETWORKS = `
          (n->>'gateway')::inet as gateway
     from boot_policy, jsonb_array_elements(rack_networks || coalesce(nullif(admin_network, 'null'), '[]')) n`;
 
-/** SQL that lists how many addresses of each pool are in use. For NICs, it counts the entries of an index. */
+/**
+ * SQL that lists how many addresses of each pool are in use. For the primary addresses of NICs, it reads only an index.
+ */
 const HELD_COUNTS = `
   select pool_id, count(*) as held from (${HELD_OUTSIDE}) h
    where pool_id <> 'admin-network' or exists (select from (${BOOT_NETWORKS}) n where h.address between n.low and n.high)

@@ -1,8 +1,8 @@
 // Checks INV-17: the audit chain has one event for each audited transition. Events are appended in the order of the
 // transition log. Therefore every audited transition up to the chain's saved position has its event, and a later
-// transition may not have its event yet. After a restore into another database server, the saved position has no
-// meaning. The first check then reports nothing until all restored transitions are in the chain, which resets the
-// position.
+// transition may not have its event yet. The position contains a transaction id of the database server, so it has no
+// meaning after a restore into another server. Then the first check reports nothing until all restored transitions are
+// in the chain and the position is set again.
 import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { logIn, type Scope } from "./scope.ts";

@@ -1,5 +1,5 @@
 // Checks INV-9 for enrolment claims. Each claim belongs to a node that may have a claim. Each claim is deleted soon
-// after its expiry. The budgets of claims count each claim.
+// after its expiry. The counters that limit the number of claims count each claim.
 import {
   CLAIMS_PER_NODE_MAX,
   CLAIMS_PER_SITE_MAX,

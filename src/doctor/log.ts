@@ -7,8 +7,8 @@ import { PUBLISHED_STEPS } from "./published.ts";
 import { logIn, type Scope } from "./scope.ts";
 
 /**
- * The check of stored replies covers changes that are at most this old. Their replies are not deleted while the doctor
- * runs.
+ * The check of stored replies covers changes that are at most this old, because later their replies are deleted,
+ * perhaps while the doctor runs.
  */
 const CHECKED = `${SEEN_RETENTION_HOURS / 2} hours`;
 

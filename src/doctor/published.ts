@@ -27,7 +27,7 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["announce", "pending", "awaiting_setup"],
   ["announce", "absent", "awaiting_setup"],
   ...staysWith("announce"),
-  // During a setup, the machine was started again from another booter.
+  // An announcement during a setup means that the machine was started again, from another booter.
   ["announce", "setting_up", "awaiting_setup"],
   ["approve_setup", "awaiting_setup", "setting_up"],
   ...staysWith("take_bundle", ["setting_up"]),

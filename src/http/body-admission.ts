@@ -28,7 +28,7 @@ export type BodyAsk = {
   readonly cookies: string | undefined;
   /** Content-Length, or null for a body of unknown length. */
   readonly length: number | null;
-  /** Called when another source takes over the slot. The slot is already released then. */
+  /** Called when another source takes over the place of this body in the budget. The place is already released then. */
   readonly evict: () => void;
 };
 
@@ -40,7 +40,7 @@ export type Admitted = {
   readonly read_ms: number;
   /**
    * Reports how many bytes have arrived so far. Returns false if the source has reached its share, if the budget has no
-   * room, or if another source has taken over the slot.
+   * room, or if another source has taken over this body's place.
    */
   readonly received: (bytes: number) => boolean;
   readonly release: () => void;

@@ -1,7 +1,8 @@
 // Divides a limited resource, such as connections, bodies or long polls, among its sources, so that a slow or busy
-// source limits only itself. The slots of a source together have at most the weight `each_max`. When the whole resource
-// is taken, a new request takes over the oldest slot of the largest source. The request is refused if its own source is
-// the largest, or would become larger than the largest.
+// source limits only itself. Each request takes a slot with a weight: 1, or a number of bytes. The slots of a source
+// together have at most the weight `each_max`. When the whole resource is taken, a new request takes over the oldest
+// slot of the largest source. The request is refused if its own source is the largest, or would become larger than the
+// largest.
 
 export type Slot = {
   /** Raises the weight of the slot to this value. Returns false if there is no room, or the slot was taken over. */

@@ -21,7 +21,7 @@ type TreeFile = {
 const gzipBytes = promisify(gzip);
 /** Smaller files are not compressed, because that would save few bytes. */
 const ZIP_BYTES_MIN = 1_024;
-/** Larger files are not part of an index, so they are not served. */
+/** An image index has no larger files, so they are not served. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** The maximum number of bytes of files, plain and compressed, that a tree keeps in memory. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;

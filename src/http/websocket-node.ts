@@ -69,7 +69,7 @@ export async function answerUpgrade(
 
 /** Completes the handshake. The library refuses a malformed handshake. */
 function acceptSocket({ req, socket, head }: Handshake, { protocol, opened, failed }: SocketAcceptance): void {
-  // Without this, the library itself would choose the first offered protocol, which may be the ticket.
+  // The library answers with the first protocol in this header. The client's own first protocol may be the ticket.
   req.headers["sec-websocket-protocol"] = protocol;
   let is_open = false;
   sockets.handleUpgrade(req, socket, head, (webSocket) => {

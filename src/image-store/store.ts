@@ -1,6 +1,6 @@
 // Defines the store of the bytes of uploaded images, which is a folder or a bucket. An image is stored in parts of
-// IMAGE_PART_BYTES; the last part may be shorter. The database contains the number of valid bytes. Parts after this
-// number of bytes are ignored.
+// IMAGE_PART_BYTES; the last part may be shorter. The database contains the number of valid bytes of each image. Stored
+// bytes after this number are ignored.
 
 /** `url` ends with the name of the bucket, or with its name and a prefix for the keys. */
 export type BucketConfig = {

@@ -1,4 +1,5 @@
-// Runs the booter of the rack. It uses the package's program and configuration, the Linux node image and Debian's iPXE.
+// Runs the booter of the rack. It uses the program and the configuration file of the package berth-booter, the Linux
+// node image and Debian's iPXE.
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { operator } from "./control-plane.ts";
@@ -10,7 +11,7 @@ const KEY = "etc/berth/booter.key";
 const FILES = "srv/berth-booter";
 const STATE = "var/lib/berth-booter";
 const START_LIMIT_MS = 60_000;
-/** The user and the only capability of the package's unit. */
+/** Runs a program as the package's systemd unit does: as the same user, and with the same single capability. */
 const SERVE = ["setpriv", "--reuid=berth-booter", "--regid=berth-booter", "--init-groups", "--no-new-privs"];
 const BIND = ["--inh-caps=-all,+net_bind_service", "--ambient-caps=+net_bind_service"];
 

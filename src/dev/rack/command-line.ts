@@ -1,4 +1,4 @@
-// Runs opsctl and tenantctl of the packages on this machine, as their users do.
+// Runs the packaged opsctl on this machine, as an operator does.
 import { opsctl } from "./control-plane.ts";
 import { check } from "./report.ts";
 

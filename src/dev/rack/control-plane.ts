@@ -1,6 +1,6 @@
-// Starts the control plane of the rack as an operator installs it: PostgreSQL, three processes of the package behind
-// nginx, and the image index. docs/guides/install.md and docs/guides/proxy.md describe the same installation with
-// commands.
+// Starts the control plane of the rack as an operator installs it: PostgreSQL, three processes of the package's server
+// behind nginx, and the image index. docs/guides/install.md and docs/guides/proxy.md describe the same installation
+// with commands.
 import { randomBytes } from "node:crypto";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -107,7 +107,7 @@ export async function startControlPlane(): Promise<void> {
   for (const folder of [CACHE, STATE, `${STATE}/images`]) {
     await must(["install", "-d", "-o", "berth", "-g", "berth", "-m", "700", folder], { user: "root" });
   }
-  // The first process migrates the database.
+  // Starts the processes one after another, because the first process migrates the database.
   for (const port of PORTS.processes) await startProcess(port);
 }
 

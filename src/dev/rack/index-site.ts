@@ -11,7 +11,7 @@ import { must } from "./processes.ts";
 
 const HOME = "/var/lib/berth-images";
 const USER = "berth-index-builder";
-/** The time of the recording. */
+/** The time at which the vendor's answers were recorded. */
 const RECORDED_AT = "2026-10-09T05:17:00Z";
 
 export async function publishIndex(): Promise<void> {

@@ -20,7 +20,7 @@ export type Space = keyof typeof SPACES;
 /** The device of this machine on the site's network. */
 export const HOST_DEVICE = "berth-rack";
 
-/** The site's network: control plane, BMCs, the booter's second network device, and this machine. */
+/** The site's network: control plane, BMCs, booter, and this machine. */
 export const SITE = { host: "10.78.1.1", booter: "10.78.1.2", control: "10.78.1.10", prefix_len: 24 } as const;
 /** The admin network, from which the machines boot. */
 export const ADMIN = {

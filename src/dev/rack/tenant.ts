@@ -26,7 +26,7 @@ export async function rent(...argv: readonly string[]) {
   return stdout.trim() === "" ? null : JSON.parse(stdout);
 }
 
-/** Writes the tenant's key, which only root may read. */
+/** Writes the tenant's API key to a file that only root may read. */
 export async function saveKey(key: string): Promise<void> {
   await writeFile(join(DEBIAN, TENANT_KEY), key, { mode: 0o600 });
 }

@@ -16,13 +16,13 @@ export type Place = {
 
 const NODES = ["demo-node-2", "demo-node-3"] as const;
 /**
- * The scenario waits until the nodes are ready, and later until the guest has written its line. Each wait has at most
- * TRIES_MAX checks, with PAUSE_MS between two checks.
+ * The scenario waits until the nodes are ready, and later until the guest has printed its line on the console. Each
+ * wait has at most TRIES_MAX checks, with PAUSE_MS between two checks.
  */
 const TRIES_MAX = 60;
 const PAUSE_MS = 500;
 
-/** `on` runs tenantctl as the tenant with the image `demo` and the subnet `front` of the VPC `main`. */
+/** `on` runs tenantctl as a tenant that has the image `demo`, and the VPC `main` with the subnet `front`. */
 export async function liveMigration(opsctl: Run, on: Run, { endpoint, image_server, folder }: Place): Promise<void> {
   const missing = await missingProgram();
   if (missing !== null) return say(`No live migration is shown, because the program ${missing} is missing`);

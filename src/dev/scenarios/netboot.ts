@@ -100,8 +100,8 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
 
   /** Boots iPXE until it gets a script of this kind. Returns the script and the machine's address. */
   async function scriptOf(of: NetbootMachine, kind: "enrol" | "local") {
-    // The booter reads the boot records only every few seconds. A real machine takes longer than that to restart, but
-    // this machine does not.
+    // Repeats the boot, because the booter reads the boot records only every few seconds, and this machine restarts
+    // faster than a real one.
     for (let tries = 0; tries < STARTS_MAX; tries += 1) {
       const { address, file } = await of.lease("ipxe");
       const { status, bytes } = await fetchFrom(address, file);

@@ -36,7 +36,7 @@ async function prepare(stamp: string): Promise<void> {
   }, async () => (await opsctl(["pi", "list"])).stdout);
   await operate("cn", "boot", "roster", "apply", "--file", "/root/roster.json");
   for (const { mac } of MACHINES) await operate("cn", "boot", "authorize", mac);
-  // While auto_enroll is off, a new machine needs the window when it announces itself.
+  // While auto_enroll is off, a new machine can announce itself only during an auto-approve window.
   await operate("cn", "auto-approve", "open", "--duration-secs", String(WINDOW_S));
 }
 

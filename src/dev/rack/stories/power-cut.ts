@@ -1,5 +1,5 @@
-// The story "power-cut": the BMC cuts the power of the node that runs web1. The instances of this node are created on
-// the other node. Later, the node gets power again. It follows docs/guides/dead-node.md.
+// The story "power-cut": the BMC cuts the power of the node that runs web1. The operator evacuates the node, so its
+// instances are created again on the other node. Later, the node gets power again. It follows docs/guides/dead-node.md.
 import { checkOpsctl, operate } from "../command-line.ts";
 import { opsctl } from "../control-plane.ts";
 import { mustRedfish } from "../machines.ts";
