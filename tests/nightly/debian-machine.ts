@@ -12,7 +12,10 @@ import { needs, type Optional, present } from "../support/optional-programs.ts";
 
 export type DebianMachine = {
   readonly root: string;
-  /** Returns the command that runs a command in the machine as root, in the given folder of the machine. */
+  /**
+   * Returns a command line for the host that runs `argv` inside the machine, as root, in the given folder of the
+   * machine.
+   */
   wrap(argv: readonly string[], folder?: string): readonly [string, ...string[]];
   /** Runs a command in the machine as root. */
   inside(...argv: readonly string[]): Promise<Ended>;
@@ -61,7 +64,9 @@ umount -l /.before
 exec env -i container=berth PATH="${INSIDE_PATH}" /lib/systemd/systemd --unit=multi-user.target
 `;
 
-/** Skips the test, with the reason, if such a machine is impossible. Only root can install and mount a Debian. */
+/**
+ * Skips the test with a reason if the process is not root. Only root can install a Debian and mount its file systems.
+ */
 export function needsDebianMachine(context: TestContext): void {
   context.skip(process.getuid?.() !== 0, "a machine in namespaces requires uid 0; run the tests as root");
   needs(context, "ip", ...PROGRAMS);

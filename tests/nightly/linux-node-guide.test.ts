@@ -68,7 +68,7 @@ test("a machine with only Debian becomes a node with a virtual machine", async (
     },
     env: { ...site.env, IMAGE_FILE: `${FOLDER}/image.raw`, IMAGE_URL: images.url, HOME: FOLDER },
     before: `${INSTALL}\n${TENANT}`,
-    // A machine in a cloud may have no UUID in its firmware.
+    // Adds a UUID to the guide's options, because a machine in a cloud may have none in its firmware.
     instead: { "--driver qemu": "--driver qemu --server-uuid 3f2a9c1e-0000-4000-8000-00000000c0df" },
   });
   expect(await readdir(join(root.path, "var/lib/berth/vm"))).toEqual([]);

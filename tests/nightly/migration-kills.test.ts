@@ -28,7 +28,7 @@ const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 10) / 5);
 /** The bandwidth of a migration, so low that copying the disks and copying the memory each take seconds. */
 const BANDWIDTH = "8MiB";
 const STEP_MS_MAX = 6_000;
-/** For this time, the test ends the server's database connections repeatedly, two at a time. */
+/** How long the test goes on to end the server's database connections, two at a time. */
 const DATABASE_FAILS_MS = 5_000;
 /** The time limit for the end of an operation. The source gives up a target that does not answer for 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };

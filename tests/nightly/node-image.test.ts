@@ -1,6 +1,6 @@
 // A bare machine becomes a node with a Linux node image: it boots from the network by DHCP and iPXE, announces itself,
-// gets an approved layout, formats its disks, installs the agent, restarts, and is ready. Everything between the
-// operator's commands and the machine is real; the firmware is SeaBIOS with iPXE.
+// gets the disk layout that an operator approved, formats its disks, installs the agent, restarts, and is ready.
+// Everything between the operator's commands and the machine is real; the firmware is SeaBIOS with iPXE.
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { expect, test } from "vitest";

@@ -28,7 +28,7 @@ const FOLDER = "/root/day";
 const DISK_BYTES = 2 ** 20;
 /** The test takes about two and a half minutes on two cores. */
 const LIMIT_MS = 600_000;
-/** The node's identity: a machine in a cloud may have no UUID in its firmware. */
+/** The node's identity. The test sets it, because a machine in a cloud may have no UUID in its firmware. */
 const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 
 /** The recorded answers of all vendors. The folder is outside of /root, because services see no file below /root. */

@@ -16,7 +16,10 @@ const count = (ran: AgentRun, path: string) => ran.asked.filter((asked) => asked
 const polls = (ran: AgentRun) =>
   ran.asked.filter(({ path }) => path === "/v1/agent/poll").map(({ body }) => AgentPollBody.parse(body));
 
-/** Answers polls in order, each after its whole wait, as a server does. The agent stops after the last answer. */
+/**
+ * Answers polls in order. Like a server without news, answers only after the poll's wait, but after 5 s at most. The
+ * poll after the last of `answers` stops the agent.
+ */
 function serving(...answers: (FakeAnswer | null)[]): Record<string, Route> {
   let turn = 0;
   return {
@@ -41,8 +44,8 @@ test("one poll at a time replaces heartbeats, claims and network polls, and repe
   const [first, ...later] = polls(ran);
   expect(first).toMatchObject({ server_uuid: SERVER_UUID, wait: 0, work: { known_consoles: [] } });
   for (const each of later) expect(each).toMatchObject({ wait: 20, running_jobs: [], work: {}, network: { have: {} } });
-  // The 29 polls take 5 s each. The capacity is due every 30 s and the status every 60 s. The agent sends the first
-  // capacity and the first status in separate calls.
+  // The first poll is answered at once, and the other 29 polls after 5 s each. The capacity is due every 30 s and the
+  // status every 60 s. The agent sends the first capacity and the first status in separate calls.
   expect(count(ran, "/v1/agent/capacity")).toBe(1);
   expect(later.filter(({ capacity }) => capacity).length).toBeGreaterThanOrEqual(4);
   expect(later.filter(({ status }) => status).length).toBeGreaterThanOrEqual(2);

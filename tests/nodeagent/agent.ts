@@ -76,7 +76,7 @@ export function reports(stop_at = 3): Record<string, Route> {
     "/v1/agent/config": () => ({ body: { reservoir_enabled: true, reservoir_percent: 1.5 } }),
     "/v1/agent/capacity": () => ({ body: null }),
     "/v1/agent/status": () => ({ body: null }),
-    // An older server, which has no polls.
+    // The answer of an older server, which has no polls.
     "/v1/agent/poll": () => ({ status: 404, body: { message: "Not Found" } }),
     "/v1/agent/claim": () => ({ body: { job: null, tombstones: [] } }),
     "/v1/agent/heartbeat": (_asked, agent) => {

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const fill = () => writeFile(join(small, "fill"), new Uint8Array(65_536)).catch(() => {});
 const free = () => rm(join(small, "fill"));
-/** Returns the VM's record as the next agent reads it. */
+/** Returns the VM's record as an agent reads it from the disk when it starts. */
 const onDisk = async (id: string) => (await openVmStore(node.folders, () => {})).get(id);
 /** The record of a VM that arrives by this migration. */
 const arriving = (migration_id: string) => ({

@@ -8,7 +8,7 @@ import { createGuestAddresses } from "../../nodeagent/qemu/guest-addresses.ts";
 import { guestAgentAt, interfacesOf } from "../../nodeagent/qemu/guest-agent.ts";
 
 const LIMITS = { call_ms: 300, freeze_ms: 300 };
-/** Limits for calls that always end. LIMITS are too short for a long answer on a slow machine. */
+/** Time limits that no call reaches. LIMITS would be too short for a long answer on a slow machine. */
 const NO_LIMITS = { call_ms: 3_600_000, freeze_ms: 3_600_000 };
 const INTERFACES = [
   { name: "lo", "hardware-address": "00:00:00:00:00:00", "ip-addresses": [{ "ip-address": "127.0.0.1" }] },

@@ -1,4 +1,4 @@
-// Tests the pure parts of the QEMU driver: command lines, the console ring and the verdict on images.
+// Tests the pure parts of the QEMU driver: command lines, the ring buffer of the console, and the check of image files.
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Opens the VMs of a node with the driver's own parts. Only QEMU is replaced: the agent takes another process for QEMU,
-// and the test decides what the monitor of this process answers.
+// Opens the VMs of a node with the production code of the driver. Only QEMU is replaced: the agent takes another
+// process for QEMU, and the test decides what the monitor of this process answers.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync } from "node:fs";

@@ -123,7 +123,7 @@ test(
 test("with a server that has no polls the agent uses the single calls", async () => {
   is_older = true;
   counts = {};
-  // The agent changes to single calls after the current poll, which still gets an answer.
+  // The agent changes to separate calls after the current poll, which still gets an answer.
   await expect.poll(() => SINGLE.every((path) => (counts[path] ?? 0) > 0), PATIENCE).toBe(true);
   await agent.says(/the control plane is older and has no polls/);
   const before = await lastSeen();

@@ -181,8 +181,8 @@ test(
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
-    // The third server starts before the watcher has stopped the killed server's PostgreSQL. So the third server stops
-    // this PostgreSQL first.
+    // A watcher process stops the PostgreSQL of a killed server. The third server starts earlier than that, so it stops
+    // this PostgreSQL itself.
     await second.kill();
     const third = await serverOf({ env });
     expect(await nodesAt(third)).toEqual([server_uuid]);

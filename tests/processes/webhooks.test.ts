@@ -12,7 +12,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { call } from "./console-fixture.ts";
 import { buildExecutables, run } from "./executables.ts";
 
-/** The claim of a process that was killed during an attempt lasts this long. */
+/** If a process is killed while it sends an event, its claim on the event lasts this long. */
 const CLAIM_MS = WEBHOOK_LEASE_S * 1_000;
 const MARGIN_MS = 30_000;
 

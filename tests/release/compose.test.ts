@@ -122,7 +122,7 @@ test("the Deployment of the Kubernetes manifests runs without privileges, and an
   // The image keeps the digest of the release, and gets the name that the manifests use.
   await podman("tag", IMAGE, `registry.example/${IMAGE}`);
   let manifests = await readFile(join(folder.path, "release", "kubernetes.yaml"), "utf8");
-  // Podman has one address for all pods of the machine, so it can run only one of the three pods.
+  // With Podman, all pods share the ports of this machine, so only one of the three pods can listen on the port.
   const changes = [
     ["replicas: 3", "replicas: 1"],
     ["{ name: http, containerPort: 8080 }", `{ name: http, containerPort: 8080, hostPort: ${port} }`],

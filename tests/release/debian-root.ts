@@ -7,7 +7,7 @@ import { type Ended, run } from "./tools.ts";
 
 export type DebianRoot = {
   readonly path: string;
-  /** Returns the command line that runs a command in the chroot, with the given working directory. */
+  /** Returns a command line for the host that runs `argv` in the chroot, with the given working directory. */
   wrap(argv: readonly string[], folder?: string, user?: string): readonly [string, ...string[]];
   /** Runs a command in the chroot, with the given variables, PATH and HOME only. */
   run(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;

@@ -3,7 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Works with both versions of cgroups. Sets the ulimits, because Podman would otherwise raise them, which CI forbids.
+ * Settings for both versions of cgroups. They set the ulimits, because Podman raises ulimits that no setting names, and
+ * CI forbids that.
  */
 const ENGINE = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]

@@ -129,8 +129,8 @@ describe("S-14: the key of an approved node", () => {
     const { machine, node } = await approvedMachine(t);
     const answer = okOf(await registerAnonymously(t, machine));
     const path = `/v1/agent/register/status?poll_token=${answer.poll_token}`;
-    // The signal ends the long poll early. Without it, the poll would last for its whole time limit, because the claim
-    // stays pending.
+    // The claim stays pending, so the server holds the long poll until its time limit. The signal ends the poll
+    // earlier.
     const polled = await t.call("GET", path, { key: null, signal: AbortSignal.timeout(500) });
     expect(polled.body).toEqual({ state: "pending", ...NOTHING });
     expect(okOf(await status(node.poll_token)).api_key).toBe(node.api_key);

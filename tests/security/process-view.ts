@@ -1,5 +1,5 @@
-// Reads the arguments and environments of processes. Every user of the machine can read the arguments. Only the same
-// user and root can read the environments. Linux only.
+// Reads the arguments and environments of processes. Every user of the machine can read the arguments. Only root and
+// the user that runs a process can read the process's environment. Linux only.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export type ProcessView = { readonly pid: number; readonly argv: string; readonly environment: string };

@@ -53,7 +53,7 @@ const find = (token: string) => t.call("GET", `/v2/booter/setup-scripts/${sha256
 const handOver = ({ server_uuid }: { server_uuid: string }, epoch: number, token: string, headers = {}) =>
   t.call("POST", `/v2/booter/cns/${server_uuid}/setup-script/bundle`, { key: second, body: { epoch, token }, headers });
 
-/** Starts a run and stores its script. */
+/** Starts a run and stores its setup script. */
 async function delivered() {
   const run = await settingUp(t);
   const token = newToken();

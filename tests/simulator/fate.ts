@@ -16,8 +16,8 @@ export function fateIn(environment: Environment): Fate {
 }
 
 /**
- * Returns the delay of a message to or from the database. It is at most the plan's `latency_ms`, but almost 500 ms in 3
- * of 100 cases.
+ * Returns the delay of a message to or from the database. In 97 of 100 cases it is at most the plan's `latency_ms`, and
+ * otherwise almost 500 ms.
  */
 export function latencyMs(environment: Environment, purpose: string): number {
   const drawn = draw(environment, `latency ${purpose}`);

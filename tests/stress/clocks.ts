@@ -15,7 +15,10 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** The offsets to which the clocks jump, in seconds. The first is longer than the time for which replies are stored. */
+/**
+ * The offsets to which the clocks jump, in seconds. The first jump goes back further than the time for which replies
+ * are stored.
+ */
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
 /** A limit is checked this many seconds before its end. Even a slow machine needs less time for a check. */
 const BEFORE_S = 300;

@@ -72,7 +72,8 @@ function runCommitKills(report: Report): Promise<Report> {
 }
 
 /**
- * Kills a server at the combination of command and place that was hit least often. Returns null if no such commit came.
+ * Kills a server at the combination of command and place that was hit least often. Returns null if no server commits
+ * the command in time.
  */
 function killOnce({ killer }: KillSite): Promise<Kill | null> {
   const late = Promise.withResolvers<null>();

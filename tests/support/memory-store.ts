@@ -100,8 +100,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   }
 
   /**
-   * Applies the units, or no unit if a constraint refuses one. If a unit ends in a conflict or is known already, the
-   * other units are still applied. A dry run returns the same results and writes nothing.
+   * Applies the units, or no unit if a constraint refuses one. If a unit ends in a conflict, or a message of a unit was
+   * applied before, the other units are still applied. A dry run returns the same results and writes nothing.
    */
   function applyCall(units: readonly Unit[], mine: ReadonlySet<string>, dry_run = false): UnitResult[] {
     const undo: (() => void)[] = [];

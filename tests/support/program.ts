@@ -24,6 +24,6 @@ export function startProgram(name: string, ...argv: string[]): Program {
     createInterface({ input: child.stdout }).once("line", line);
     child.once("close", (code, signal) => fail(new Error(`${name} ended without output: ${signal ?? code}`)));
   });
-  firstLine.catch(() => {}); // Without this, a test that waits only for the end would have an unhandled rejection.
+  firstLine.catch(() => {}); // Prevents an unhandled rejection in a test that waits only for `ended`.
   return { child, firstLine, ended };
 }

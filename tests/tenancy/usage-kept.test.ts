@@ -63,7 +63,7 @@ test("the work of one pass is limited", async () => {
   const query = (text: string) => {
     const step = /(?:select|delete from) (\w+)/.exec(text)?.[1] ?? text;
     counts.set(step, (counts.get(step) ?? 0) + 1);
-    // There is always more work.
+    // This database always reports that more work is left.
     return Promise.resolve({ rows: [{ added: true }], rowCount: SWEEP_ROWS });
   };
   await closeUsage({ query } as never);

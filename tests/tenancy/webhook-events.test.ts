@@ -76,7 +76,7 @@ test("an audit entry has an action from the list exactly if it is about an objec
     }),
   );
   expect((await t.call("DELETE", `/v1/vpcs/${vpc.id}`)).status).toBe(204);
-  // The list adds all earlier entries to the chain, which the background worker would do later.
+  // This request adds all earlier entries to the audit chain, which the background worker would do later.
   okOf(await t.call("GET", "/v1/audit/events"));
   const { rows } = await t.db.query<{ action: string; of_project: boolean; resource: string }>(
     `select distinct e->>'action' as action, e->>'resource' as resource,

@@ -8,7 +8,7 @@ import { A, driverWith, NEVER_MS, NIC, SIGNAL, SOON_MS, useNodeNetwork } from ".
 const f = useNodeNetwork();
 const { open } = f;
 
-/** A release of an address of the NIC. */
+/** The NIC whose address a job releases, and the NIC's VPC. */
 const RELEASE = { nic_id: NIC.id, vpc_id: NIC.vpc_id };
 const ADDRESS = "203.0.113.7";
 /** The VPC whose NIC has the address. */
