@@ -26,7 +26,7 @@ export type AgePlaces = {
   readonly server_uuid: string;
 };
 
-/** The statement timeout for the insertion of a million rows, which takes longer than the server's own limit. */
+/** The statement timeout of the insertions. A million rows take longer than the statement timeout of Berth's server. */
 const FILL_LIMIT_MS = 1_800_000;
 /** The first insert has this number of rows. Each next insert has twice as many rows, up to ROWS_EACH. */
 const FIRST_ROWS = 1_000;
@@ -61,8 +61,8 @@ export async function fillWithAge(
   const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS, lockLimit_ms: FILL_LIMIT_MS });
   const fill = async (what: string, rows: number, statements: readonly string[]) => {
     const started_ms = performance.now();
-    // The first inserts are small, and ANALYZE runs between two inserts of a kind. Otherwise the triggers would use
-    // plans for empty tables.
+    // The first inserts are small, and ANALYZE runs before each further insert, so that the triggers do not use plans
+    // for empty tables.
     for (let from = 0, each = FIRST_ROWS; from < rows; from += each, each = Math.min(2 * each, ROWS_EACH)) {
       const to = Math.min(from + each, rows) - 1;
       if (from > 0) await client.query("analyze");

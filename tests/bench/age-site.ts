@@ -1,5 +1,6 @@
 // Opens a control plane in this process with its own database. Creates one node, one VPC and one image through the API.
-// Then age-fill.ts adds the rows of years of use. After that, background work runs only if a probe runs it.
+// Then age-fill.ts adds the rows of years of use. After that, background work runs only if a probe (age-probes.ts) runs
+// it.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
@@ -22,7 +23,7 @@ export type AgeSite = AgePlaces & {
 
 /** The address of the client. It is in a range for documentation (RFC 5737). */
 const ADDRESS = "192.0.2.10";
-/** The node has room for every filled instance. */
+/** The number of slots of the node. It is larger than the number of instances that age-fill.ts inserts. */
 const SLOTS = 200_000;
 
 export async function openAgeSite(

@@ -12,9 +12,9 @@ import { openAgeSite } from "./age-site.ts";
 import { type Probe, probesOf } from "./age-probes.ts";
 import { median } from "./report.ts";
 
-/** The aim: a cost is at most this multiple of the cost at the first size. */
+/** The aim: the cost with each of the --sizes is at most this multiple of the cost with the first of them. */
 const RATIO_MAX = 1.2;
-/** A smaller difference is noise of the measurement and does not count as growth. */
+/** A growth of the cost by less than this time is noise of the measurement and does not count. */
 const NOISE_MS = 0.3;
 /**
  * The limits of a probe's measurement. It ends after MEASURE_MS if the probe has run at least RUNS_MIN times. At the
@@ -23,11 +23,17 @@ const NOISE_MS = 0.3;
 const RUNS_MIN = 5;
 const RUNS_MAX = 200;
 const MEASURE_MS = 400;
-/** Unmeasured runs that fill caches and make plans. A statement gets its generic plan after five runs. */
+/**
+ * Unmeasured runs that fill caches and make plans. PostgreSQL can choose a generic plan for a statement after five
+ * runs.
+ */
 const WARMING_RUNS = 6;
-/** A probe whose first run takes this long gets no other unmeasured runs. */
+/** A probe whose first run takes at least this long gets no other unmeasured runs. */
 const SLOW_MS = 3_000;
-/** The statement timeout. A check of a million rows takes longer than the server's own limit. */
+/**
+ * The statement timeout of the probes. A check of a million rows takes longer than the statement timeout of Berth's
+ * server.
+ */
 const STATEMENT_LIMIT_MS = 120_000;
 
 type Cost = { readonly cpu_ms: number; readonly elapsed_ms: number };

@@ -41,7 +41,7 @@ export function openWire({ ports, once = false }: WireOptions): Wire {
     try {
       socket?.close();
     } catch {
-      // The socket is already closed: both the time limit and the caller close it.
+      // The socket is already closed: both the time limit and the caller can close it.
     }
     socket = null;
   }

@@ -1,9 +1,10 @@
 // Measures servers with ten thousand node agents. By default, each agent always has a poll open. Its polls are its
-// heartbeats and contain its reports. With --single-calls, it uses single calls, as older agents do. The agents run
-// in their own processes, so that their processor time and memory are measured separately from the servers and the
-// database. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N,
-// --single-calls, --apart (agents use all servers but one, and other callers use that one), --storm=N (this number of
-// machines returns within 10 s) and --profile (prints the functions that use most time of the first server's thread).
+// heartbeats and contain its reports. With --single-calls, it sends heartbeats, reports and claims as separate calls,
+// as older agents do. The agents run in their own processes, so that their processor time and memory are measured
+// separately from the servers and the database. Single run: `deno run -A tests/bench/agents.ts`, with --json,
+// --agents=N, --seconds=N, --servers=N, --single-calls, --apart (agents use all servers but one, and other callers use
+// that one), --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use most
+// time of the first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -220,7 +221,7 @@ export async function measureAgents(options: AgentsOptions): Promise<AgentsRepor
   }
 }
 
-/** Inserts approved nodes in the state after enrolment, with keys that have been used. */
+/** Inserts approved nodes with their API keys, in the state after enrolment. */
 export async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
   const keys = Array.from({ length: agents }, () => {
     const [lookup, secret] = [letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS)];

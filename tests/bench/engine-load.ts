@@ -1,6 +1,6 @@
-// Runs one measurement. For a fixed time, senders send messages. Each sender waits for the reply before it sends its
-// next message. After the run, the tables must contain exactly one transition and one reply for each acknowledged
-// message.
+// Runs one measurement of the engine. For a fixed time, senders send messages to actors. Each sender waits for the
+// reply before it sends its next message. After the run, the tables must contain exactly one transition and one reply
+// for each acknowledged message.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
@@ -22,8 +22,7 @@ export type EngineLoadOptions = {
 export type LoadResult = {
   readonly messages_per_s: number;
   /**
-   * The processor time in cores. 1 means that one core was busy during the whole run. Null on systems without this
-   * information.
+   * The processor time in cores. 1 means that one core was busy during the whole run. Null on systems without /proc.
    */
   readonly engine_cores: number | null;
   readonly server_cores: number | null;

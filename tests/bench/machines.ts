@@ -23,7 +23,9 @@ const ROUNDS = 5;
 const SAMPLES = 10;
 const LOOK_MS = 5;
 const LIMIT_MS = 120_000;
-/** The number of machines that start at the same time. The agent starts the same number after a boot of the node. */
+/**
+ * The number of machines that start at the same time. After a boot of its node, the agent starts this number at a time.
+ */
 const STARTS_AT_ONCE = 4;
 /** The report states the share of a processor for this number of machines. */
 const STATED_MACHINES = 100;
@@ -69,7 +71,7 @@ try {
   await Promise.all(ids.map((id) => firstLine(driver!, id)));
   const all_ms = performance.now() - begun_ms;
   const memory_each = (process.memoryUsage().rss - rss_before) / ids.length;
-  await driver.metrics(); // The first sample also finds the processes, so it is not measured.
+  await driver.metrics(); // The first sample also finds the QEMU processes, so it is not measured.
   const used_us = process.cpuUsage();
   for (let sample = 0; sample < SAMPLES; sample += 1) await driver.metrics();
   const { user, system } = process.cpuUsage(used_us);

@@ -32,10 +32,13 @@ const ACTORS = 1_000;
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
-/** The server answers a poll after at most AGENT_POLL_S_MAX, so each agent polls at least once in this time. */
+/** The server answers a poll after at most AGENT_POLL_S_MAX, so each agent polls at least once in AGENTS_SECONDS. */
 const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
-/** The statement timeout for the count of a million rows, which takes longer than the server's own limit. */
+/**
+ * The statement timeout of the counts. A count of a million rows takes longer than the statement timeout of Berth's
+ * server.
+ */
 const COUNT_LIMIT_MS = 60_000;
 
 const { values } = parseArgs({

@@ -44,8 +44,8 @@ export type NetworkSite = {
 /** The address of the client. It is in a range for documentation (RFC 5737). */
 const ADDRESS = "192.0.2.10";
 /**
- * The statement timeout for the insertion and analysis of a million rows, which take longer than the server's own
- * limit.
+ * The statement timeout of the insertions and of ANALYZE. With a million rows, both take longer than the statement
+ * timeout of Berth's server.
  */
 const FILL_LIMIT_MS = 600_000;
 
@@ -164,7 +164,7 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   );
   return await session(async (client) => {
     await client.query("vacuum (analyze) vpc, route_table, route, firewall_rule");
-    // Otherwise a checkpoint could write the new rows during the measurement.
+    // Writes the new rows to disk now, so that no checkpoint writes them during the measurement.
     await client.query("checkpoint");
     const ids = async (table: string) => {
       const found = await client.query<{ id: string }>(`select id from ${table} where vpc_id = $1 order by id`, [

@@ -10,7 +10,10 @@ import { type NetworkSite, openNetworkSite } from "../networks/site.ts";
 import { median } from "./report.ts";
 
 const VNI = 4_096;
-/** The large document has NICS NICs of other nodes and RULES firewall rules. One node has VPCS VPCs. */
+/**
+ * The large document has NICS NICs of another node and RULES firewall rules. In the last measurement, a node gets the
+ * documents of VPCS VPCs.
+ */
 const NICS = 2_000;
 const RULES = 500;
 const VPCS = 100;

@@ -46,8 +46,9 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
 }
 
 /**
- * Changes the role of one node repeatedly for a time, as a simple server would. Each message is a transaction of its
- * own, which locks, changes and logs. Returns the transactions per second, or null if pgbench is not installed.
+ * Changes the role of one node repeatedly for a time, as a simple server would. Each message is one transaction, which
+ * locks and changes the node's row and inserts a row into bench_log. Returns the transactions per second, or null if
+ * pgbench is not installed.
  */
 export async function runBusyRow({ url, id, clients }: BusyRow, seconds: number): Promise<number | null> {
   const program = pathOf("pgbench");

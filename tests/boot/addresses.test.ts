@@ -130,8 +130,8 @@ test("if the network changes before a decision is committed, the server decides 
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0))");
-    // The change of the policy waits for the lock, and then the new record also waits. The two pauses together are
-    // shorter than the lock timeout.
+    // The change of the policy waits for this client's lock, and then the new record also waits. The two pauses
+    // together are shorter than the lock timeout.
     const put = use(block(12));
     await new Promise((wake) => setTimeout(wake, 60));
     const answer = seen(other, newMac());

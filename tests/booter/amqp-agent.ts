@@ -5,8 +5,8 @@ import { type AmqpClient, bind, consume, declare, openChannel } from "../../cli/
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
 /**
- * Sends the same commands as the agent after its login, in the same order. They open three channels, the request queue
- * and the ping queue.
+ * Sends the commands that the platform's agent sends after its login, in the same order. The commands open three
+ * channels and declare the request queue and the ping queue.
  */
 export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);

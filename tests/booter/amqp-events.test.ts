@@ -353,7 +353,7 @@ describe("a fault of an AMQP connection is counted:", () => {
     const labels = { scope: "connection", code: "503" };
     const before = counters.valueOf(FAULTS, labels);
     const { made } = await agent();
-    // A second connection.open.
+    // Sends a second connection.open.
     made.send(0, 10, 40, shortText("/"), shortText(""), u8(0));
     await expect.poll(() => counters.valueOf(FAULTS, labels), { timeout: 20_000 }).toBe(before + 1);
   });

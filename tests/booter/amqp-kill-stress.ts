@@ -116,7 +116,7 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
       await site.restart();
       await expect.poll(() => bare.scripts.length, WAIT).toBeGreaterThan(0);
       // Waits until the machine has logged in again. If the booter was killed before it stored the machine's
-      // acknowledgement, it then sends the script again.
+      // acknowledgement, the restarted booter then sends the script again.
       await site.booter().line(new RegExp(`bus\\.login address=\\S+ mac=`));
       await expect.poll(() => bare.completes(bare.scripts.at(-1)!), WAIT).toBe(true);
       await expect.poll(bare.state, WAIT).toBe("approved");

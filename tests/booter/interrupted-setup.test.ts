@@ -51,7 +51,7 @@ test.each(["before the bundle's answer is sent", "when the script arrives", "aft
         };
       });
       await approve(bare);
-      // This promise rejects when the booter ends.
+      // The promise of `script` rejects when the booter ends.
       void before.script().catch(() => {});
       await killed;
     } else {

@@ -286,7 +286,7 @@ ${SETUP_BLOCK}`;
 
 const FIRMWARE = {
   uefi: ["UEFI firmware", "UEFI variables", ["-machine", "q35"]],
-  // Without this property, the system could change the UEFI variables, which contain the keys.
+  // Without `secure=on`, the operating system could change the UEFI variables, which contain the keys of Secure Boot.
   secure: [
     "UEFI firmware with Secure Boot",
     "UEFI variables with test keys",

@@ -62,7 +62,7 @@ test(
   300_000,
 );
 
-// The kernel of this image is an iPXE script. `deno task test:nightly` boots a real kernel.
+// In the next test, the kernel of the image is an iPXE script. `deno task test:nightly` boots a real kernel.
 test(
   "iPXE loads the kernel, the archive and the machine's own files of a Linux node image",
   async (context) => {

@@ -8,7 +8,7 @@ let folder: TemporaryFolder;
 beforeAll(async () => void (folder = await temporaryFolder("script-uses")));
 afterAll(() => folder.remove());
 
-/** The number of uses that surely causes the file to be rewritten once they have expired. */
+/** A number of uses that is large enough: after they have expired, the next use makes the booter rewrite the file. */
 const MANY = 4_200;
 let now_ms = 1_000_000;
 const open = (name: string) => openScriptUses(folder.path, () => now_ms, name);

@@ -1,4 +1,5 @@
-// `booter check` reports second programs that a shim would refuse.
+// The shim of Secure Boot (shimx64.efi) starts a second program (grubx64.efi). `booter check` reports whether the shim
+// would refuse this program.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

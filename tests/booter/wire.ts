@@ -1,6 +1,6 @@
 // Opens a link between this machine's network and a namespace, like the link between a booter's site and its control
 // plane. The addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its
-// own addresses. Otherwise the kernel could answer on the wrong link.
+// own addresses, because the kernel could answer on the wrong link if two links had the same addresses.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ export type Wire = {
   /** The IP addresses on this side and in the namespace. */
   readonly here: string;
   readonly there: string;
-  /** Deletes the link at once. Otherwise it would exist until the last connection in its namespace has ended. */
+  /** Deletes the link. Without this call, the link would exist until the last connection in the namespace has ended. */
   close(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// A control plane for tests of outputs, which gives every request the same answer.
+// A fake control plane that gives every request the same answer, for tests of outputs.
 import type { Server } from "./fake-environment.ts";
 
 export const KEY_ID = "11111111-2222-4333-8444-555555555555";

@@ -1,5 +1,5 @@
-// Checks the rule of confirmations (docs/architecture.md, "Confirmations") for every verb of both programs that takes
-// something away.
+// Checks the rule of confirmations (docs/architecture.md, "Confirmations") for every verb of opsctl and tenantctl that
+// takes something away.
 import { describe, expect, test } from "vitest";
 import { type AnyCommand, describe as treeOf } from "../../cli/framework.ts";
 import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";

@@ -30,7 +30,10 @@ export type FakeEnvironment = {
 export type FakeOptions = {
   readonly env?: Record<string, string>;
   readonly server?: Server;
-  /** The user's input. A text is the standard input and the answer to every question; an array has one answer each. */
+  /**
+   * The user's input. A text is the standard input and the answer to every question; an array has one answer for each
+   * question.
+   */
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly dial?: Environment["dial"];

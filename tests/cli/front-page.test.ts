@@ -1,5 +1,6 @@
-// `opsctl --help` and `tenantctl --help` must start about as fast as an empty executable, so they must load few files.
-// These tests check the loaded files. The benchmark measures the time (tests/bench/README.md).
+// `opsctl --help` and `tenantctl --help` must start about as fast as an empty executable, so cli/front-page.ts prints
+// their output without the command parser. These tests check the output and the loaded files. The benchmark measures
+// the time (tests/bench/README.md).
 import { describe, expect, test } from "vitest";
 import { type Front, frontText } from "../../cli/front-page.ts";
 import { FRONT as OPSCTL } from "../../cli/opsctl/front.ts";

@@ -1,5 +1,7 @@
 // Runs the compiled programs with an attacker's environment variables in an attacker's working directory. The runtime
-// must not run anything that a variable or a file of this directory names. It must always check certificates.
+// must not run anything that a variable or a file of this directory names, and must always check certificates. The
+// environment guard, machine code at the start of each program, removes the runtime's variables
+// (cli/environment-guard.ts).
 import { spawnSync } from "node:child_process";
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";

@@ -17,7 +17,7 @@ const LISTED = {
 };
 
 type Site = {
-  /** The instance as its own path shows it. */
+  /** The answer to a read of the instance by its id. */
   readonly own?: unknown;
   /** The list of the instances of HOST. */
   readonly onHost?: readonly unknown[];

@@ -1,4 +1,4 @@
-// Tests that an error states in words why a request got no answer, without the code of the runtime.
+// Tests that an error states in words why a request got no answer, without the error code of the runtime.
 import { expect, test } from "vitest";
 import { networkReason } from "../../cli/internal/network-reason.ts";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";

@@ -1,4 +1,5 @@
-// Tests values in the manifest of a site that the server stores in another form, and settings that variables override.
+// Tests values in the manifest of a site that the server stores in another form, and settings that environment
+// variables of the server override.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Returns a manifest with one silo. The names of its networks begin with `silo`. Their block is 203.0.`net`.0/24. */
+/**
+ * Returns a manifest with one silo. The names of its networks begin with `silo`, and its external subnet has the block
+ * 203.0.`net`.0/24.
+ */
 const manifest = (silo: string, net: number) => `
 silos:
   - { name: ${silo}, description: A customer }
@@ -79,7 +82,7 @@ test("`diff` shows changes and deletions, and `apply --prune` deletes a record b
   const less = manifest("acme", 2).replace("A customer", "Our customer").replace("cpu_limit: 16", "cpu_limit: 24")
     .replace(/^network_pools:\n.*$/m, "network_pools: []").replace(/^ {2}- .*name: shop.*\n/m, "")
     .replace(/^ {2}- .*project: shop.*\n/m, "")
-    // The test's control plane has other settings, too.
+    // Removes the settings, so that --prune deletes no other setting of the test's control plane.
     .replace(/^settings:\n.*\n/m, "");
   const compared = await at.run("diff -f - --prune", { typed: less });
   expect(compared.code).toBe(1);

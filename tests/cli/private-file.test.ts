@@ -1,4 +1,5 @@
-// Tests that drafts of private files are removed after the process that wrote them was killed.
+// writeFileDurably writes a private file as a draft, and then renames the draft. Tests that removeDrafts removes the
+// drafts of killed processes.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -81,7 +81,7 @@ export async function addNode(
       return job;
     },
     done: async (asked, ...kinds) => {
-      // Returns a refusal at once, because a refused request creates no job.
+      // Rejects as soon as the request is refused, because a refused request creates no job.
       const refused = asked.then((answer) => {
         okOf(answer);
         return null;

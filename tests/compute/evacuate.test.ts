@@ -1,4 +1,5 @@
-// Tests evacuations during which the new node dies, too (docs/reliability.md, "Evacuation of instances").
+// Tests evacuations during which the new node dies, too, and evacuations for which no node has enough processors
+// (docs/reliability.md, "Evacuation of instances").
 import { afterEach, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";

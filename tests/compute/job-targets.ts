@@ -1,5 +1,6 @@
-// Builds the requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each request to an existing job creates
-// its own job. `claimed_by` of the job is the caller's node, or a random UUID if the caller has no node.
+// Builds the requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each request to an existing job gets a
+// job that no other request uses. `claimed_by` of the job is the caller's node, or a random UUID if the caller has no
+// node.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestControlPlane } from "../support/control-plane.ts";

@@ -188,7 +188,7 @@ describe("ending", () => {
         await takeAway(t, id);
         await n.bury(id);
       }),
-      // This job is enqueued after the other jobs. Otherwise the node would claim it instead of another job.
+      // Enqueues this job last, because the node claims the oldest pending job.
       pending: await enqueue(t, node),
     };
     for (const [state, id] of Object.entries(jobs)) {

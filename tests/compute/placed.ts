@@ -98,7 +98,7 @@ export async function placeInstance({ db }: TestControlPlane, given: Placing): P
   return id;
 }
 
-/** Returns the guard's result for a request on a node. */
+/** Returns the result of guard_cn_has_room for a request on a node. */
 export async function roomOn(
   t: TestControlPlane,
   server_uuid: string,

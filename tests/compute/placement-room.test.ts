@@ -311,7 +311,7 @@ describe("exactly one of two concurrent connections gets the last slot", () => {
 
   /**
    * Runs the guard and the effect of two concurrent creations, as the commit call does. With `lock`, each creation
-   * holds the node's lock. Otherwise only the row of the counters is locked.
+   * holds the node's lock. Without `lock`, it locks only the row of the counters.
    */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });

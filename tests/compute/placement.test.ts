@@ -337,7 +337,8 @@ describe("explain", () => {
 
   test("rejects invalid requests and writes nothing", async () => {
     await openNode(t);
-    // Does not count sagas, because the node's own operation may end between the two counts.
+    // Does not count transitions of sagas, because the operation in which the node joined may end between the two
+    // counts.
     const written = () => t.db.query("select count(*) from transition where actor_kind <> 'saga'");
     const before = await written();
     const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));

@@ -1,5 +1,6 @@
-// An instance never has more vCPUs than its node has logical processors, even if the node's overprovisioning has room
-// (docs/instances.md, "Placement"). An instance that has more vCPUs anyway keeps working, but gets no further vCPU.
+// The server gives an instance at most as many vCPUs as its node has logical processors, even if the node's
+// overprovisioning has room (docs/instances.md, "Placement"). If the node later has fewer processors, the instance
+// keeps working, but gets no further vCPU.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { conflictWith } from "../network/public-addresses.ts";

@@ -12,7 +12,7 @@ const SMALL = { cpu: 1, memory_bytes: GIB };
 let t: TestControlPlane;
 let second: TestControlPlane;
 let first: ComputeFixture;
-/** Another project of the same tenant, with the same node. */
+/** The fixture for another project of the tenant. Its instances run on the node of `first`. */
 let other: ComputeFixture;
 let tenant: TestTenant;
 

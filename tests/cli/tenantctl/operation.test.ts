@@ -1,4 +1,5 @@
-// A command can wait for an operation on an instance in three ways. Each way must work even if connections are lost.
+// A command can wait for an operation on an instance in three ways: with one long request, with --wait, or with
+// `operation wait` after --no-wait. Each way must work even if connections are lost.
 import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { Asked, FakeAnswer, Server } from "../fake-environment.ts";

@@ -15,7 +15,7 @@ test("on a terminal the list of deliveries shows a prefix of each id, and `redel
   const again = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "0145cf76"], { server });
   expect([again.code, again.err()]).toEqual([0, ""]);
   expect(requestsOf(again)).toContain(`POST ${PATH}/${DELIVERY_ID}/redeliver`);
-  // For a whole UUID the server answers, and the failure has its error code.
+  // For a whole UUID the error comes from the server, so the message ends with the server's error code.
   for (const [id, of_server] of [["ffff0000", ""], ["ffff0000-0000-4000-8000-000000000001", " (NotFound)"]] as const) {
     const unknown = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, id], { server });
     expect([unknown.code, unknown.err()]).toEqual([
