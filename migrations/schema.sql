@@ -1503,9 +1503,9 @@ AS $function$
                        coalesce(v.project_id, e.project_id) =
                        (select project_id from floating_ip where id = of_floating_ip), true)
           and (r.applied_until >= j.completed_at) is not true
-          -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
-          -- VPC's generation at the end of the job. If maintenance has deleted later rows of vpc_change, the right side
-          -- is too high, and the node is listed although it may have applied a newer document.
+          -- Reports that release 0.1.0 stored have no applied_until, so generations are compared: the applied one with
+          -- the VPC's generation at the end of the job. If maintenance has deleted later rows of vpc_change, the second
+          -- one is too high, and the node is listed although it may have applied a newer document.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $function$;
 
@@ -2593,7 +2593,7 @@ begin
          disk_bytes = disk_bytes + coalesce((args->>'disk_bytes')::bigint, 0),
          instances = instances + coalesce((args->>'instances')::bigint, 0)
    where tenant_id = of_tenant;
-  -- A server of the previous release creates tenants without this row.
+  -- A server of the previous release creates tenants without a row in tenant_usage.
   if not found then
     insert into tenant_usage
       select of_tenant, sum(u.cpu), sum(u.memory_bytes), sum(u.disk_bytes), sum(u.instances)
@@ -2726,7 +2726,7 @@ begin
 
   if wanted.cpu_units > 0 and not args ? 'grows' then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
-    -- 60 s: docs/limits.md.
+    -- A node needs a heartbeat in the last 60 s (docs/limits.md).
     if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
       return 'it was not seen lately';
     end if;
@@ -2748,7 +2748,7 @@ begin
     return format('it has %s processor%s, %s', threads, case when threads = 1 then '' else 's' end,
                   coalesce('and cpu would be ' || (args->>'cpu'), wanted.cpu_units / 100 || ' wanted'));
   end if;
-  -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
+  -- The default overprovisioning factors are 4.0 for CPU, 1.0 for memory and 1.0 for disks (docs/limits.md).
   room := threads * 100 * coalesce(node.overprovision_cpu, 4) - node.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
     return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
@@ -2764,8 +2764,8 @@ begin
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
-    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their disks,
-    -- but the rows of these disks are not written yet.
+    -- Earlier units of this wave may have taken disk space of the node. The counter node.disk_bytes includes their
+    -- disks, but the rows of these disks are not written yet.
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
