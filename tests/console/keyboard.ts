@@ -1,5 +1,5 @@
-// Uses a page of the console with the keyboard alone. The functions reach each control with Tab, so a test fails if the
-// keyboard cannot reach the control.
+// Uses a page of the console with the keyboard alone. The functions that focus a control press Tab, so a test fails if
+// Tab does not reach the control.
 import type { Locator, Page } from "playwright-core";
 import { showPath } from "../support/browser.ts";
 

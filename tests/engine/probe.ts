@@ -1,5 +1,5 @@
 // Defines a kind of actor for tests of the engine: a lamp that is created, switched on and off, and removed. Its
-// decisions use every kind of part that a decision can have.
+// decisions use every kind of part that a decision can have, except effects.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import {
   allocate,

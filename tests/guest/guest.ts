@@ -1,6 +1,6 @@
 // Builds the images of guests. The test guest is a Linux of 20 MB with ssh, the QEMU guest agent and a shell on its
 // serial console. The second image is a Debian with cloud-init. An image is built once from Debian packages, and kept
-// until its script changes.
+// until its script or a file that the script uses changes.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

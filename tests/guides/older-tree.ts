@@ -25,12 +25,12 @@ export async function makeOlderTree(folder: string): Promise<void> {
   await completeTree(folder, VERSION);
 }
 
-/** Returns the newest commit with fewer migrations than this tree, or null in a checkout without history. */
+/** Returns the newest commit with fewer migrations than this tree, or null without git, tar or the history. */
 export function previousCommit(): string | null {
   return newestCommit((count, all) => count < all);
 }
 
-/** Returns the newest commit with the migrations of release 0.1.0, or null in a checkout without history. */
+/** Returns the newest commit with the migrations of release 0.1.0, or null without git, tar or the history. */
 export function commitOf010(): string | null {
   return newestCommit((count) => count === MIGRATIONS_OF_0_1_0);
 }

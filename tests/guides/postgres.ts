@@ -16,7 +16,7 @@ export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Pr
   return { folder: dirname(present("PostgreSQL's tools")), wrap: user.wrap };
 }
 
-/** Ends the servers whose data folders are below this folder. */
+/** Ends the servers whose data folders are `primary`, `standby` and `base` in this folder. */
 export async function endServers(folder: string): Promise<void> {
   for (const name of ["primary", "standby", "base"]) {
     const text = await readFile(join(folder, name, "postmaster.pid"), "utf8").catch(() => "");

@@ -79,7 +79,7 @@ export async function runBlocks(read: readonly Step[], session: Session): Promis
   }
 }
 
-/** Returns the logs of the guide's background processes. */
+/** Returns the ends of the logs of the guide's background processes. */
 async function logsIn(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".log"));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));

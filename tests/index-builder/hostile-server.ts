@@ -1,6 +1,6 @@
 // Provides a vendor's server that misbehaves in one way when one document is requested, and a vendor's module that
-// reads each kind of document. The server listens on loopback. Host names resolve to a public address, but the `dial`
-// setting redirects connections to the server.
+// reads each kind of document. The server listens on loopback. All host names except internal.example resolve to a
+// public address, but the `dial` setting redirects connections to the server.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -51,7 +51,7 @@ const HEADS = ["/builds/2/arm64.qcow2", "/vault/1.0/old.qcow2"];
 /** 64 MiB of zeros, compressed to 64 KiB. */
 const BOMB = gzipSync(new Uint8Array(64 * 1024 * 1024));
 export type Bodies = Readonly<Record<DocumentKind | "arm_signature" | "vault_signature", string>>;
-/** Signatures, which are always served correctly. */
+/** The signatures of optional documents. The server always serves these signatures correctly. */
 const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> = {
   "/builds/2/ARM64SUMS.asc": "arm_signature",
   "/vault/1.0/SHA256SUMS.asc": "vault_signature",

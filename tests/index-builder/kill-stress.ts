@@ -15,7 +15,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
 const PROGRAM = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath, "run", "-A", MAIN];
-/** strace counts calls per thread, so one number can hit several calls of a run. */
+/** The system calls to interrupt. strace counts calls per thread, so one number can hit several calls of a run. */
 const CALLS = [
   "rename",
   "renameat",
@@ -104,8 +104,8 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
     if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
     rmSync(site, { force: true });
     rmSync(siteAt(site).generations, { recursive: true, force: true });
-    // strace caused no fault, so this run had fewer calls of this kind. The exit code does not show this: a program may
-    // survive an error.
+    // Without a fault in the log, the run had fewer than `when` calls of this kind. The exit code does not show this: a
+    // program may survive an error.
     if (!CAUSED.test(readFileSync(log, "utf8"))) return;
     const what = `${call} ${fault}`;
     caused.set(what, (caused.get(what) ?? 0) + 1);

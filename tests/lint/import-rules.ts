@@ -31,8 +31,8 @@ const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
 /** Packages that an executable may contain: all except the server's packages. */
 const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
 /**
- * The transition.ts of a kind. Other files may import only its constants (an actor's address, a lock's name, a
- * refusal), never its table, cells or behavior.
+ * The transition.ts of a kind. Other files may import only its types and its constants (an actor's address, a lock's
+ * name, a refusal), never its table, cells or behavior.
  */
 const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
 
@@ -245,7 +245,7 @@ function ownFolder(path: string): string | null {
     null;
 }
 
-/** Returns whether the file may import only constants from a transition.ts. Only the registry may import behaviors. */
+/** Returns whether the file may import only constants and types of a transition.ts. The registry imports behaviors. */
 function takesConstants(path: string): boolean {
   return path !== "actors/registry.ts";
 }

@@ -44,7 +44,7 @@ export function readText(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
-/** Returns the text without comments. In a string, also drops the text after `//`; no rule depends on that text. */
+/** Returns the text without comments. Also drops a string's text after `//`, except after `://`; no rule needs it. */
 export function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:])\/\/.*$/gm, "$1");
 }

@@ -1,6 +1,6 @@
-// Creates nodes, and the underlay that joins them to the server. The names of network devices contain a random number,
-// so two test runs on one machine rarely affect each other. The underlay is a bridge of the machine; close() deletes
-// it.
+// Creates nodes, and the underlay that joins them to the server. The names of the machine's network devices contain a
+// random number, so two test runs on one machine rarely affect each other. The underlay is a bridge of the machine;
+// close() deletes it.
 import { randomInt } from "node:crypto";
 import { ipOfMachine as ip, type NodeNamespace, openNodeNamespace } from "./node-namespace.ts";
 

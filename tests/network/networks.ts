@@ -1,4 +1,4 @@
-// Creates a tenant with networks for tests, through the API with the tenant's key.
+// Creates networks of a tenant for tests, through the API with the tenant's key.
 import { expect } from "vitest";
 import type { FirewallRule, Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -102,7 +102,7 @@ const BAD_NAMES: readonly (readonly [name: string, why: string])[] = [
   ["a ", "must not begin or end with white space"],
 ];
 
-/** Expects `create` and `rename` to refuse every invalid name and to accept the longest valid one. */
+/** Expects `create` and `rename` to refuse every invalid name, and `rename` to accept the longest valid name. */
 export async function expectNameRule(
   create: (fields: Fields) => Promise<Answer>,
   rename: (body: Fields) => Promise<Answer>,

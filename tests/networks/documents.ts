@@ -24,7 +24,7 @@ export type TestVpc = {
   readonly rules: readonly DocumentRule[];
   /** The node of the NAT gateways, or null. */
   readonly edge: NodeName | null;
-  /** Routes of the second subnet. */
+  /** Additional routes of the second subnet. */
   readonly routes: readonly DocumentRoute[];
 };
 

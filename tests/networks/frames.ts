@@ -1,10 +1,10 @@
-// Builds Python programs that send raw frames from a machine. Each frame contains a mark, by which a receiver
+// Builds Python programs that send raw frames from a machine. Most frames contain a mark, by which a receiver
 // recognises the frame.
 import type { Machine } from "./documents.ts";
 
 export const MARK = "berth-attack";
 
-/** Python functions for frames: `send(destination MAC, source MAC, type, body)`, `ip`, `ip6`, `udp`. */
+/** Python functions that build packets: `ip`, `ip6` and `udp`, which adds the mark. */
 const HELPERS = `
 import socket, struct, sys, time
 mac = lambda text: bytes.fromhex(text.replace(":", ""))
@@ -25,7 +25,10 @@ def udp(source, destination, data=b""):
     return struct.pack("!HHHH", source, destination, 8 + len(data), 0) + data
 `;
 
-/** Returns a Python program that sends the given frames three times from eth0. */
+/**
+ * Returns a Python program that runs these statements three times. The statements send frames from eth0 with
+ * `send(destination MAC, source MAC, type, body)`.
+ */
 export function sender(from: Machine, router_mac: string, statements: string): string {
   return `${HELPERS}
 me, router = mac("${from.mac}"), mac("${router_mac}")

@@ -26,7 +26,7 @@ const MAC = "52:54:00:78:00:01";
 export const UUID = "7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c78";
 /** The image is in the machine's memory twice while it boots: as downloaded, and as the kernel has unpacked it. */
 const MEMORY_MIB = 3_072;
-/** The pool must be twice as large as the memory. */
+/** The pool must be at least twice as large as the memory. */
 const DISK_BYTES = 9 * 2 ** 30;
 const POLL_MS = 1_000;
 
