@@ -212,7 +212,7 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
 
 /**
  * Finds the setup run of a script's token, if the run is in progress or has succeeded. At the deadline of a successful
- * run, a tick deletes the run's script (handover.ts).
+ * run, a tick deletes the delivery of its script (handover.ts).
  */
 export async function findSetupScript(db: Db, token_sha256: string): Promise<SetupScript | null> {
   const row = await db.selectFrom("cn_loaded").select(["server_uuid", "state", "setup_epoch", "setup_delivery"])
@@ -220,7 +220,7 @@ export async function findSetupScript(db: Db, token_sha256: string): Promise<Set
   const { server_uuid, state, setup_epoch, setup_delivery: delivery } = row ?? {};
   if (server_uuid === undefined || !delivery) return null;
   const { epoch, mac, address, completed } = delivery;
-  // A process of the previous release leaves the script in the record when it ends a run.
+  // A process of the previous release leaves the delivery in the record when it ends a run.
   const is_current = completed ? state === "approved" : setup_epoch === epoch;
   return is_current ? { server_uuid, epoch, mac, address, completed } : null;
 }

@@ -131,7 +131,10 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
   },
 });
 
-/** A pool counts offsets from its first provisioned address, so that the offsets stay small in a block of any size. */
+/**
+ * Returns the rows of a pool for the block, or none if the block has a fixed pool. The pool counts offsets from its
+ * first provisioned address, so that the offsets stay small in a block of any size.
+ */
 function ownPool(id: string, family: AddressFamily, range: ProvisionRange): Part<ExternalSubnetState>[] {
   if (isShared(family, range.block)) return [];
   const pool_id = externalPool(id, family, range.block);

@@ -1,6 +1,6 @@
 // The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance
 // and is on the instance's node; the guest sees only attached disks. Each operation on a data disk except a resize
-// (growth.ts) occupies the instance (docs/instances.md, "Data disks").
+// (growth.ts) occupies the instance (see OperationKind; docs/instances.md, "Data disks").
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -1,5 +1,5 @@
-// An image from a snapshot. The instance is occupied while its node sends the bytes, but the instance itself does not
-// change (docs/instances.md, "Images from snapshots").
+// An image from a snapshot. The operation occupies the instance (see OperationKind) while its node sends the bytes, but
+// the instance itself does not change (docs/instances.md, "Images from snapshots").
 import { NOT_FOUND } from "../../src/contract/fault.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";

@@ -9,7 +9,7 @@ import type { PlannedImage } from "../image-upload/state.ts";
 import type { InstanceState } from "./state.ts";
 
 /**
- * The operations that occupy an instance. At most one of them is in flight at a time. An evacuation has the kind
+ * The operations that occupy an instance: at most one of them is in flight at a time. An evacuation has the kind
  * `migrate`. A disk resize does not occupy the instance, so it can run at the same time as one of these operations.
  */
 export type OperationKind =

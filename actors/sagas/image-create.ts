@@ -1,6 +1,7 @@
-// Makes an image of a snapshot. The first commit occupies the instance. The node's job flattens the snapshot and sends
-// its bytes into an upload of this operation, whose digest the server computes. The step `publish` creates the image.
-// If the operation fails, nothing of the image or the upload remains (docs/instances.md, "Images from snapshots").
+// Makes an image of a snapshot. The first commit occupies the instance (OperationKind in instance/operation.ts). The
+// node's job flattens the snapshot and sends its bytes into an upload of this operation, whose digest the server
+// computes. The step `publish` creates the image. If the operation fails, nothing of the image or the upload remains
+// (docs/instances.md, "Images from snapshots").
 import { withActor } from "../engine/effects.ts";
 import { job, saga, wait, write } from "../engine/saga.ts";
 import { madeImage } from "../image-upload/made-image.ts";

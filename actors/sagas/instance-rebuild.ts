@@ -1,6 +1,7 @@
-// Rebuilds an instance. The first commit occupies the instance; the node's job replaces the boot disk, and the end of
-// the job changes the image in the record. If the instance was stopped, it stays stopped. Otherwise a separate job
-// starts it. So the record names the image of the disk even if the start fails (docs/instances.md, "Rebuild").
+// Rebuilds an instance. The first commit occupies the instance (OperationKind in instance/operation.ts); the node's job
+// replaces the boot disk, and the end of the job changes the image in the record. If the instance was stopped, it stays
+// stopped. Otherwise a separate job starts it. So the record names the image of the disk even if the start fails
+// (docs/instances.md, "Rebuild").
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_REBUILD, type InstanceRebuildParams } from "../instance/operation.ts";
 import { settled, toInstance } from "./instance-parts.ts";

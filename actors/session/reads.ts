@@ -4,7 +4,10 @@ import type { SessionListed } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { Database } from "../../src/db/tables.ts";
 
-/** Returns the user of a session, if the password has not changed since the login. The actor checks the expiry. */
+/**
+ * Returns the user of a session, if the password has not changed since the login. The session's actor checks the
+ * expiry.
+ */
 export async function findSessionUser(db: Kysely<Database>, id: string) {
   return await db.selectFrom("session").innerJoin("user_loaded as of", "of.id", "session.user_id")
     .select(["of.id", "of.username", "of.is_root", "of.capabilities", "of.tenant_id", "of.silo_id"])

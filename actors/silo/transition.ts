@@ -47,7 +47,7 @@ export const silo = record<SiloState, SiloMessage, Silo>({
   ),
   constraints: {
     silo_name: conflict("a silo named <name> already exists"),
-    // An object of the whole silo was created after the guard had run.
+    // An image or an SSH key in the scope of the silo was created after the guard had run.
     image_silo_fkey: conflict("the silo still holds an image; delete that first"),
     ssh_key_silo_fkey: conflict("the silo still holds an SSH key; delete that first"),
   },

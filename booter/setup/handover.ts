@@ -1,6 +1,6 @@
 // Accepts the calls of a setup script that another booter sent (docs/booting.md, "A setup whose booter ends"). The
 // control plane finds the run by the SHA-256 of the script's token. As for this booter's own runs, a call is accepted
-// only from the IP address of the run's machine. This address must belong to the boot record of the port with which the
+// only from the IP address of the run's machine. This address must belong to the boot record of the MAC with which the
 // machine logged in.
 //
 // A refused call gets the same answer, whatever the reason. Calls with wrong tokens cause only a limited number of

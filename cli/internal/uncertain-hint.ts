@@ -2,7 +2,10 @@
 import type { AnyCommand } from "../framework.ts";
 import { Failure, reworded } from "./failure.ts";
 
-/** POST, PUT and PATCH carry one idempotency key for all attempts, and a repeated DELETE changes nothing. */
+/**
+ * The last sentence holds because POST, PUT and PATCH carry one idempotency key for all attempts, and a repeated DELETE
+ * changes nothing.
+ */
 const MAY_HAVE = "The server may have received the request before the connection broke. " +
   "The attempts of one command count as one request, so nothing happened twice.";
 
