@@ -13,10 +13,9 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key, which is an actor or a named lock. The latest units that hold the key all hold it in the same
- * mode.
- * - `mode`: this mode.
- * - `wave`: the last wave of these units.
+ * The use of one key, which is an actor or a named lock, by the latest units that hold the key in one mode.
+ * - `mode`: the mode of these units.
+ * - `wave`: their last wave.
  * - `before`: the last wave of the units before them, with which they cannot share a wave; -1 without such units.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };

@@ -201,7 +201,7 @@ function offsetIn(place: NicPlace, text: string): number | Fault {
 
 type Lists = { readonly additional_ips: readonly string[] | null; readonly allowed_cidrs: readonly string[] | null };
 
-/** Returns the new lists of a NIC with the conditions of the change, or the refusal. */
+/** Returns the new additional_ips and allowed_cidrs of a NIC with the conditions of the change, or the refusal. */
 function listsOf(row: NicRow, { additional_ips, allowed_cidrs }: Lists, place: NicPlace, token: string) {
   const present = row.additional_ips.map(canonicalAddress);
   const wanted = [...new Set((additional_ips ?? row.additional_ips).map(canonicalAddress))];
