@@ -117,9 +117,7 @@ export function record<S extends RecordState<unknown>, M extends Message, V>(
   };
 }
 
-/**
- * The description with optional parts and without message types. RecordDescription has checked the parts and the types.
- */
+/** The description with optional parts and without message types, both of which RecordDescription has checked. */
 type AnyDescription<S extends RecordState<unknown>> = Pick<Described<S>, "noun" | "resource" | "parent"> & {
   readonly has_labels?: boolean;
   readonly create: Creation<S, Create<S>> | ((state: null, message: Create<S>, now: Date) => Out<S>);
