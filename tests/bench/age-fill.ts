@@ -6,8 +6,8 @@ import { type Connection, openClient } from "../../src/db/pool.ts";
 
 export type AgeSize = {
   /**
-   * The number of ended operations. The numbers of ended jobs and of idempotency claims are the same. Every operation
-   * and every job also has a transition.
+   * The number of ended operations, and also of ended jobs and of idempotency claims. Every operation and every job
+   * also has a transition.
    */
   readonly log_rows: number;
   readonly instances: number;

@@ -12,7 +12,7 @@ import { openAgeSite } from "./age-site.ts";
 import { type Probe, probesOf } from "./age-probes.ts";
 import { median } from "./report.ts";
 
-/** The aim: the cost with each of the --sizes is at most this multiple of the cost with the first of them. */
+/** The aim: with each of the --sizes, a cost is at most this multiple of the cost with the first size. */
 const RATIO_MAX = 1.2;
 /** A growth of the cost by less than this time is noise of the measurement and does not count. */
 const NOISE_MS = 0.3;

@@ -10,7 +10,7 @@ export type Fleet = {
   report(): Promise<FleetReport>;
   /**
    * Waits until every agent is at work, or until the limit has passed. Returns the number of agents at work. An agent
-   * is at work if the server accepted its heartbeat and it waits for jobs.
+   * is at work if the server accepted its heartbeat and the agent waits for jobs.
    */
   atWork(limit_ms: number): Promise<number>;
   /** Waits like `atWork`. Throws if not all agents are at work when the limit has passed. */

@@ -87,7 +87,7 @@ export type AgentsReport = {
   /** The number of calls of agents that got no successful reply. */
   readonly failed: number;
   readonly beats_once: number;
-  /** The number of server processes. Their processor time and memory are added. */
+  /** The number of server processes. `server_cores` and the memory are sums over these processes. */
   readonly servers: number;
   readonly storm: StormReport | null;
   /**
@@ -103,7 +103,10 @@ export type AgentsOptions = {
   readonly agents: number;
   readonly seconds: number;
   readonly servers?: number;
-  /** True if other callers use a server of their own, as with a proxy that separates the paths of agents. */
+  /**
+   * True if other callers than agents use a separate server, as behind a proxy that sends only the agents' requests to
+   * the other servers.
+   */
   readonly apart?: boolean;
   readonly single_calls?: boolean;
   readonly storm?: number;

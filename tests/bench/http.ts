@@ -1,4 +1,4 @@
-// Runs the benchmark over HTTP. Starts a server with all permissions (`-A`), and a load process with keep-alive
+// Runs the benchmark over HTTP. Starts a server with all permissions of Deno (`-A`), and a load process with keep-alive
 // connections. After the run, compares the rows with the acknowledged messages, as engine-load.ts does without HTTP.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

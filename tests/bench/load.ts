@@ -1,7 +1,7 @@
 // Sends the requests of the benchmark over HTTP (http.ts), in a separate process. Each connection sends a request,
 // waits for the reply, and repeats this. The program checks only the status and the length of a reply, so that it uses
-// little of the machine that it shares with the server. Standard input is a LoadOrder as JSON. Standard output is a
-// LoadReport as JSON.
+// little processor time of the machine that it shares with the server. Standard input is a LoadOrder as JSON. Standard
+// output is a LoadReport as JSON.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { CN_ROLES } from "../../src/contract/enums.ts";

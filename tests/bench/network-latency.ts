@@ -1,8 +1,8 @@
 // Measures the time from a tenant's request for a firewall rule until packets pass, and from the delete of the rule
-// until packets stop. A complete control plane serves the network loops of two node agents. The routers of these nodes
-// are in the kernel. A guest on one node sends a datagram every 5 ms to a guest on the other node. Single run:
-// `deno run -A tests/bench/network-latency.ts`, with --json, --rounds=N. Needs root, iproute2, nftables, conntrack and
-// python3.
+// until packets stop. A complete control plane serves two node agents, of which only the network part runs. The routers
+// of these nodes are in the kernel. A guest on one node sends a datagram every 5 ms to a guest on the other node.
+// Single run: `deno run -A tests/bench/network-latency.ts`, with --json, --rounds=N. Needs root, iproute2, nftables,
+// conntrack and python3.
 import process from "node:process";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -186,7 +186,7 @@ async function prepare(db: Db): Promise<{ vpc_id: string; key: string }> {
   return { vpc_id: rows[0]!.vpc_id, key: project!.key };
 }
 
-/** Runs only the network loops of the agent on a node. */
+/** Runs only the network part of a node's agent. */
 async function follow(node: NodeName, { server_uuid, api_key }: NodeKey): Promise<void> {
   const log = (line: string) => console.error(`${node}: ${line}`);
   const store = await openDocumentStore(`${folder.path}/${node}`, log);

@@ -10,7 +10,7 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { benchDatabase } from "./bench-database.ts";
 
-/** The numbers of routes. The numbers of firewall rules are the same. */
+/** The numbers of routes. The site has the same numbers of firewall rules. */
 export type SiteSize = {
   /** The number of routes in the measured VPC. */
   readonly rows: number;

@@ -71,7 +71,7 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
 
 /**
  * Returns the requests that remove another object, and the requests that prepare the removals. Before a removal, the
- * database reads routes or rules, because some routes and rules prevent it.
+ * database reads routes or rules, because some routes and rules prevent the removal.
  */
 export function guardSteps(site: NetworkSite): readonly Step[] {
   const { call, vpc_id, project_id, tenant_id } = site;

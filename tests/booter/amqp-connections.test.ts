@@ -38,7 +38,10 @@ async function client(from: string): Promise<AmqpClient> {
   clients.push(made);
   return made;
 }
-/** Logs in with this heartbeat interval in seconds. The client itself sends its first heartbeat after 15 seconds. */
+/**
+ * Logs in with this heartbeat interval in seconds. The client of the tests sends its own first heartbeat only after 15
+ * seconds.
+ */
 async function loginWithHeartbeats(made: AmqpClient, heartbeat_s: number): Promise<void> {
   made.socket.write(PROTOCOL_HEADER);
   await made.expect("10.10");

@@ -20,7 +20,7 @@ import { readerOf, shortText, u16, u32, u64, u8 } from "../../cli/internal/amqp/
 const SECRET = new Uint8Array(32).fill(7);
 const RESOURCE_ERROR = 506;
 const RESOURCE_LOCKED = 405;
-/** The broker's address on another segment. */
+/** The broker's address on a second segment. */
 const OTHER_SEGMENT = "127.0.0.2";
 /** The lengths of the messages to the booter, by their keys. */
 const published = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Starts the booter as a process, so that a test can kill it. Serves this process's control plane to the booter on a
+// Starts the booter as a process, so that a test can kill it. Serves the control plane of the test to the booter on a
 // socket.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";

@@ -63,7 +63,7 @@ async function netbooted(): Promise<Bare> {
   return { mac, address, server_uuid, sysinfo, login: amqp_login };
 }
 
-/** Connects the machine's agent. The agent listens and publishes its inventory. */
+/** Connects the machine's agent. The agent then listens for messages, and publishes its inventory. */
 async function listening(bare: Bare): Promise<AmqpClient> {
   const client = await openClient(site.booter.ports.amqp!, bare.address);
   open.push(client);

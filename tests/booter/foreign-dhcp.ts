@@ -1,5 +1,5 @@
-// Starts a DHCP server that is not part of Berth: dnsmasq in its own namespace, on the machines' bridge. It assigns
-// addresses, but its replies contain no boot file.
+// Starts a DHCP server that is not part of Berth: dnsmasq in its own namespace, on the bridge to which the booting
+// machines are connected. It assigns addresses, but its replies contain no boot file.
 import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { present } from "../support/optional-programs.ts";

@@ -117,7 +117,7 @@ async function running({ machine, env, bare }: Delivered, hold?: string) {
   };
 }
 
-/** Starts the first booter again with its old state. Expects that it causes no event except an announce. */
+/** Starts the first booter again with its old state. Expects that no event of the node follows except an announce. */
 async function firstReturns({ bare, machine, env }: Delivered) {
   const before = await eventsOf(bare);
   await site.restart();

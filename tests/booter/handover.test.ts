@@ -48,7 +48,7 @@ const PROGRESS = { kind: "progress", step: "pool", message: null, percent: 40 } 
 const caller = { token: TOKEN, address: ADDRESS };
 
 /**
- * Opens the part of a booter that handles the calls of setup scripts. By default, the booter has no run of its own.
+ * Opens the part of a booter that handles the calls of setup scripts. By default, this booter did not send the script.
  * `site` describes the control plane and the records.
  */
 function opened(changes: { own?: Relayed; script?: SetupScript | null } = {}) {

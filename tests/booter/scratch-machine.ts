@@ -1,5 +1,5 @@
 // Provides bare machines for the setup script. Each machine is a scratch root with fake platform tools. All machines
-// share one fake booter. Each machine has its own token, so that many can run at the same time.
+// share one fake booter. Each machine has its own token, so that many machines can run at the same time.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { installTools } from "./platform-tools.ts";
 const run = promisify(execFile);
 
 export const STAMP = "20260901T000000Z";
-/** The stamp of a later image. Its archives have the same content. */
+/** The stamp of a later image. Its archives have the same content as the archives of STAMP. */
 export const NEXT_STAMP = "20261015T000000Z";
 export const UUID = "6f1c2a52-0d5e-4c7e-9a3b-5a3d7f0b9c11";
 export const HASH = `$6$salt$${"h".repeat(85)}.`;

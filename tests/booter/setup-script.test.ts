@@ -25,7 +25,7 @@ let fixture: ScratchMachineFixture;
 /** A run without failures. Several tests check it. */
 let plain: ScratchMachine;
 let ended: Ended;
-/** A run in which every option has a value. */
+/** A run with a value for every option of the setup. */
 let chosen: ScratchMachine;
 let chosen_calls: readonly string[];
 const CHOICES = {
@@ -273,7 +273,7 @@ test.concurrent("a machine that is set up again with later images boots these im
     `./boot-${NEXT_STAMP}`,
   ]);
   expect(await machine.disk(`zones/boot/boot-${NEXT_STAMP}/loader.conf`)).toContain("console=");
-  // The earlier images stay as they were.
+  // The setup does not change the earlier images.
   await expect(readlink(join(boot, `platform-${STAMP}/platform-${NEXT_STAMP}`))).rejects.toThrow("ENOENT");
 });
 

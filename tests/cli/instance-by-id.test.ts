@@ -1,4 +1,5 @@
-// Tests which instances `opsctl instance show` searches. A text search of the list reads every instance of the site.
+// Tests that `opsctl instance show` searches only the necessary instances. A text search without a node reads every
+// instance of the site.
 import { expect, test } from "vitest";
 import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

@@ -46,7 +46,10 @@ export async function makeCallers(t: TestControlPlane) {
   };
 }
 
-/** Returns the paths of the tenant's silo, of the tenant and of its project. Lists, such as images, are below them. */
+/**
+ * Returns the paths of the tenant's silo, of the tenant and of its project. The path of a list begins with one of these
+ * paths, as in PATH/images.
+ */
 export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
   return {
     silo: `/v1/silos/${silo_id}`,

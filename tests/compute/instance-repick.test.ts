@@ -59,7 +59,7 @@ async function untilCommitWaits(): Promise<void> {
   }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
-/** Fills all nodes except these. */
+/** Fills all nodes except the nodes in `free`. */
 async function fillBut(free: readonly Node[]): Promise<void> {
   await a.t.db.query(
     `insert into cn_usage (server_uuid, ram_mb, instances)

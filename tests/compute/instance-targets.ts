@@ -14,8 +14,8 @@ const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic", "nic_
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
 /**
- * The query of each route, and fields that are added to the body. An invalid field, such as cpu 0, makes the request
- * fail if it would otherwise succeed.
+ * The query of each route, and fields that are added to the body. An invalid field, such as cpu 0, makes a permitted
+ * request fail without an effect.
  */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },

@@ -1,4 +1,5 @@
-// The quota of a tenant limits the sum over its projects. The commit checks the limit (docs/reliability.md, S-48).
+// The quota of a tenant limits the total usage of its projects. The commit checks the limit (docs/reliability.md,
+// S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";

@@ -1,5 +1,5 @@
-// The quota guards call within_limit to decide, and quota_broken to name the limit. Both functions must agree on every
-// value.
+// The quota guards call within_limit to decide, and quota_broken to name the limit. Both functions must agree in every
+// case.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -16,8 +16,8 @@ afterAll(async () => {
 });
 
 /**
- * Every combination of a use, a growth, an own limit and a default limit near the boundary. Null means that a limit is
- * not set.
+ * Every combination of some uses, growths, own limits and default limits. Many sums of use and growth are near a limit.
+ * A limit that is null is not set.
  */
 const CASES = `
   select used, asked, quota, own, standard,
