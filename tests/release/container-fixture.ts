@@ -41,7 +41,10 @@ const POSTGRES_BASE = [
   "libstdc++6",
 ];
 
-/** The start script of the image. It reads the same variables as the image `postgres` of Docker's registry. */
+/**
+ * The start script of the image. It reads POSTGRES_USER, POSTGRES_PASSWORD and POSTGRES_DB, as the image `postgres` of
+ * Docker's registry does.
+ */
 const POSTGRES_START = `#!/bin/sh
 set -eu
 data=/var/lib/postgresql/data

@@ -9,7 +9,7 @@ export type DebianRoot = {
   readonly path: string;
   /** Returns a command line for the host that runs `argv` in the chroot, with the given working directory. */
   wrap(argv: readonly string[], folder?: string, user?: string): readonly [string, ...string[]];
-  /** Runs a command in the chroot, with the given variables, PATH and HOME only. */
+  /** Runs a command in the chroot, with the variables of this process, the given variables and HOME=/root. */
   run(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   remove(): Promise<void>;
 };

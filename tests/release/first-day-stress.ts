@@ -1,8 +1,8 @@
 // `deno run -A tests/release/first-day-stress.ts` tests an operator's first day with Berth on a clean Debian. It builds
 // the release, installs it in a root made by debootstrap, and starts the installed control plane with a PostgreSQL
 // outside the root. Then it follows the guides with the installed executables until an instance runs, and removes the
-// packages. It needs root, debootstrap and access to Debian's archive; without them, it prints the reason and ends with
-// 0. --release FOLDER uses an existing release.
+// packages. It needs root, debootstrap and access to Debian's archive. Without root or debootstrap, it prints the
+// reason and ends with 0. --release FOLDER uses an existing release.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -67,7 +67,7 @@ export function openMadeInstances(db: Db, fixture: InstanceFixture, { send, fini
     return message.id;
   }
 
-  /** Creates an instance on the node that sends no reports. */
+  /** Creates an instance on the node `silent`, and makes the node's last report an hour old. */
   async function onSilent(state: "running" | "stopped"): Promise<string> {
     const seen = (ago: string) =>
       db.query("update cn_signal set last_seen = berth_now() - $2::interval where server_uuid = $1", [silent, ago]);

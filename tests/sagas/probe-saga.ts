@@ -201,7 +201,7 @@ export async function openProbe() {
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
 
-  /** Runs the saga until it ends. */
+  /** Runs the saga until it ends or is stuck. */
   async function finish(id: string, by: Process = main): Promise<SagaRow> {
     for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);

@@ -71,7 +71,7 @@ export function openSagaRuns({ db, app }: { readonly db: Db; readonly app: Db })
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
 
-  /** Runs the saga until it ends. */
+  /** Runs the saga until it ends or is stuck. */
   async function finish(id: string, by = main): Promise<SagaRow> {
     for (let ticks = 0; ticks < 40; ticks++) {
       const now = await row(id);

@@ -5,7 +5,10 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 
-/** The loopback address that tests allow. The target that no fetch may reach is at 127.0.0.1. */
+/**
+ * The loopback address that tests allow. URLs of the target that no fetch may reach have other addresses, such as
+ * 127.0.0.1.
+ */
 export const ALLOWED_HOST = "127.0.0.2";
 export const ALLOWED_RANGE = `${ALLOWED_HOST}/32`;
 

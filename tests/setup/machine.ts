@@ -174,7 +174,7 @@ export async function settle(t: TestControlPlane): Promise<void> {
   do await t.plane.pass(); while (!await isIdle(t.db));
 }
 
-/** Returns whether no background work is due and the outbox is empty. */
+/** Returns whether no saga and no node is due and the outbox is empty. */
 export async function isIdle(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ rests: boolean }>(
     `select not exists (select from outbox) and not exists (select from saga where wake_at <= berth_now())

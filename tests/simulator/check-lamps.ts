@@ -1,8 +1,7 @@
 // INV-1 and INV-3b: checks the answers to bursts. A burst is many messages that clients send to one lamp at once
-// (tests/engine/probe.ts). A message with a guard succeeds only if this guard allows it. The answer to a message
-// contains the note of this message, not of another. No answer shows a placeholder instead of the value that the commit
-// allocated. The budget's remaining amount equals its initial amount minus the draws and plus the refunds in the stored
-// answers.
+// (tests/engine/probe.ts). A message with a guard succeeds only if this guard allows it, and the answer contains the
+// note of this message. No answer shows a placeholder instead of the value that the commit allocated. The budget's
+// remaining amount equals its initial amount minus the draws and plus the refunds in the stored answers.
 import { NO_CURRENT } from "../engine/probe.ts";
 import { type Fault, type Message, refKey } from "../../actors/engine/types.ts";
 import type { Counters } from "./counters.ts";

@@ -1,7 +1,7 @@
 // Tests servers and node agents whose wall clocks are wrong and jump by an hour or days, forward and back. Every time
-// limit ends exactly by the database's clock. Transitions have the database's time. Agents work like agents with a
-// correct clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10).
-// deno run -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
+// limit ends by the database's clock. Transitions have the database's time. Agents work like agents with a correct
+// clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10). deno run
+// -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -16,7 +16,7 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 /**
- * The offsets to which the clocks jump, in seconds. The first jump goes back further than the time for which replies
+ * The offsets to which the clocks jump, in seconds. The first offset goes back further than the time for which replies
  * are stored.
  */
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
