@@ -17,7 +17,7 @@ export type Created = {
   readonly went_over: boolean;
   /** The number of 409s. A 409 means that the first request with this key still runs. */
   readonly still_running: number;
-  /** The number of 503s and 429s, after which the request is repeated. */
+  /** The number of 503s and 429s after which the client repeated the request. */
   readonly busy: number;
   /** The text of the last rejection. */
   readonly said: string | null;
@@ -33,9 +33,9 @@ export type CreateOptions = {
 };
 
 /**
- * The pause before a retry after an attempt without a reply. Each reply that asks for a retry doubles the pause, up to
- * RETRY_MS_MAX. A random time of up to the same length is added, so that a thousand clients do not retry at the same
- * time. If the reply's Retry-After is longer, the client waits for the time in Retry-After.
+ * The pause after an attempt without a reply. After a reply that asks for a retry, the pause is RETRY_MS doubled once
+ * for each such reply, up to RETRY_MS_MAX, plus a random time of up to the same length, so that a thousand clients do
+ * not retry at the same time. If the reply's Retry-After is longer, the client waits for the time in Retry-After.
  */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;

@@ -1,5 +1,5 @@
 // Mutates packets of real clients by changing some bytes. Passes them to the DHCP handler, to AMQP sessions, and to the
-// parser of TFTP requests. Tests use up to 100,000 packets of each kind; the stress test uses a million.
+// parser of TFTP requests. The stress test uses a million packets of each kind; the other tests use at most 100,000.
 import { Buffer } from "node:buffer";
 import { frame, METHOD, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
 import { newSession } from "../../booter/amqp/session.ts";
