@@ -92,7 +92,7 @@ async function digestsOf(
     const is_optional = setting.kind !== "vault" && isFault(error, "gone");
     if (!is_optional && !canBeKept(error, setting)) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // For a release that the previous tree has, an image is published only if its hash can be read or kept.
+    // If the previous tree has the release, an image with a published hash must have a hash in this tree, new or kept.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
       `${messageOf(error)}; ${

@@ -109,7 +109,7 @@ function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
 
 /**
  * Returns the vendor's candidates without the unsupported ones, and without releases whose support cycle has ended.
- * Pre-releases and development channels are never left out.
+ * Pre-releases and development channels are never left out. The other channels have no support cycle.
  */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);

@@ -57,7 +57,8 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
     ["VERSION", (node) => node.agent_version],
     ...(nodes.some(needsLook) ? [claims_column] : []),
     ...(nodes.some(({ conflict }) => conflict !== null) ? [CONFLICT_COLUMN] : []),
-    // Without -o wide, READY is the last column, because its text can be long: the last column is truncated first.
+    // Without -o wide, READY is the last column. Its text can be long, and a narrow terminal truncates the widest
+    // cells.
     ...(ready === null ? [] : [ready_column]),
     ["LABELS", (node) => labelText(node.labels), WIDE_COLUMN],
     ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],

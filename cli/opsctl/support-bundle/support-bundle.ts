@@ -47,7 +47,7 @@ export function supportBundle(summary: string): AnyCommand {
     })) as AnyCommand;
 }
 
-/** Reads one section. A failure of the first section ends the command, because the other sections would fail too. */
+/** Reads one section. A failure of the first section (the server's health) ends the command. */
 async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);

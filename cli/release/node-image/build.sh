@@ -41,7 +41,7 @@ Suites: bookworm-security
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 SOURCES
-# The image does not use the initial file system that Debian may build for the kernel; this script builds another one.
+# Debian may build an initial file system for the kernel. The image does not contain it, because /boot is emptied below.
 # shellcheck disable=SC2086 # Names of packages, separated by spaces.
 mmdebstrap --mode=root --variant=minbase --format=directory --include="$(echo $packages | tr ' ' ',')" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -86,9 +86,9 @@ echo bridge > "$root/etc/modules-load.d/berth.conf"
 printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 chroot "$root" systemctl --quiet enable systemd-networkd berth-boot berth-storage berth-announce berth-agent ssh
-# Only berth-storage may start the storage of a node, and it starts only storage with the node's mark. So all other
-# services and rules that start arrays are off. blk-availability is off, because it would wait for mounted volumes at a
-# restart.
+# Only berth-storage may start the storage of a node: it starts the arrays, and then only the volume group with the mark
+# of the node. So all other services and rules that start arrays or volume groups are off. blk-availability is off,
+# because it would wait for mounted volumes at a restart.
 chroot "$root" systemctl --quiet mask blk-availability.service lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
   e2scrub_reap.service systemd-firstboot.service mdmonitor-oneshot.timer mdcheck_start.timer mdcheck_continue.timer
 rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules
