@@ -19,8 +19,8 @@ export function entryOf(name: (typeof NAMES)[number]): string {
 }
 
 /**
- * Compiles the program at `entry`. Both paths are absolute or relative to the project. The target is Bun's name for a
- * platform, such as bun-linux-arm64; the default is this machine's platform.
+ * Compiles the program at `entry` to `executable`. Both paths are absolute or relative to the project. The target is
+ * Bun's name for a platform, such as bun-linux-arm64; the default is this machine's platform.
  */
 export async function compile(entry: string, executable: string, target?: string): Promise<void> {
   const target_path = resolve(ROOT, executable);

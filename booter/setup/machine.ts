@@ -16,7 +16,10 @@ export type Machine = {
   busy: boolean;
   /** True if the machine reported its start while its setup was in progress. */
   restarted: boolean;
-  /** When the machine reported its start (performance.now()). Null once an announcement has reported the start. */
+  /**
+   * When the machine reported its start (performance.now()). Null before that, and once an announcement has reported
+   * the start.
+   */
   started_ms: number | null;
 };
 

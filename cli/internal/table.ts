@@ -14,7 +14,7 @@ export type ColumnStyle = {
    * shown to the second. With `-o wide`, ids and times are complete.
    */
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
-  /** A narrow terminal omits the column only after all columns without this mark, except the first. */
+  /** A narrow terminal omits the column only after all columns without this mark. It never omits the first column. */
   readonly stays?: boolean;
   /** The cells of the column are never truncated. */
   readonly whole?: boolean;

@@ -30,7 +30,7 @@ export function manualPage(source: PageSource): Page {
     ? children.flatMap((child) => commandLines(child, `${typed} ${child.name}`))
     : nameLines(children);
   const lines = [
-    // The date's hyphens stay bare: formatters read it as a date.
+    // The hyphens of the date are not escaped, because formatters read the text as a date.
     [macro("TH", name.toUpperCase(), String(section)), date, `"${words(`Berth ${version}`)}"`, "Berth"].join(" "),
     ".SH NAME",
     `${words(name)} \\- ${words(node.summary)}`,

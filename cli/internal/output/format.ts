@@ -1,4 +1,5 @@
-// Defines the output formats of every command. The front page lists the formats, so this file imports nothing.
+// Defines the output formats of every command. The front page lists the formats and must load fast, so this file
+// imports nothing.
 
 export const FORMATS = ["table", "wide", "json", "yaml", "name", "csv"] as const;
 const JSONPATH = "jsonpath=";
