@@ -1,6 +1,6 @@
 // Checks the heading, title, accessibility and content security policy of every page of the navigation in Chromium, in
-// both themes and for every kind of user. Each page is shown with objects, without objects, during the load, and after
-// a refusal.
+// both themes and for every kind of user. Pages are shown with objects, without objects, during the load, and after a
+// refusal.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";

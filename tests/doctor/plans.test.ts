@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => t?.close());
 
-/** Lists the tables that a plan reads without a condition on an index. */
+/** Lists the tables of LARGE that a plan reads without a condition on an index. */
 function wholeIn(plan: Plan): string[] {
   const table = plan["Relation Name"];
   const is_whole = table !== undefined && LARGE.includes(table) && plan["Index Cond"] === undefined &&

@@ -78,7 +78,7 @@ const forged = (beside: string | null) =>
 const ask = (nth: number, field: string, value: number | null) =>
   `update transition set audit = jsonb_set(audit, '{payload,${field}}', '${value}') where id = ${WINDOW(nth)}`;
 
-/** Returns SQL that moves an approval to a time relative to the end of its window. */
+/** Returns SQL that moves the last approval in a window to this number of milliseconds after the window's end. */
 const moved = (nth: number, ms: number) =>
   `update transition set at = (select at from transition where id = ${WINDOW(nth)})
      + interval '600 seconds' + interval '${ms} milliseconds'

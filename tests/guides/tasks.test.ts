@@ -16,7 +16,7 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => folder.remove());
 
-/** Runs a script in one session, in the folder of the project. */
+/** Runs a script in one session. The variable BERTH names the folder of the project. */
 async function session(script: string): Promise<void> {
   const step = { line: 1, place: "the session", shown: null, script };
   const env = { BERTH: berth(), BERTH_DATA_DIR: join(folder.path, "data"), PORT: String(await guidePort()) };

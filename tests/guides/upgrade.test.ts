@@ -58,7 +58,7 @@ export OPSCTL_ENDPOINT=http://127.0.0.1:8081
     const instead = {
       "8081": String(await guidePort()),
       "8082": String(await guidePort()),
-      // Older versions have no `doctor` command.
+      // The older version may have no `doctor` command.
       ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
     };
     await runGuides(["upgrade"], { folder: folder.path, env, instead, before });

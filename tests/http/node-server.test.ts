@@ -35,7 +35,7 @@ const echo: FetchHandler = (request, { remoteAddress, body }) =>
     remoteAddress,
   });
 
-/** Returns the answer to one request on a new connection, which the server may keep open. */
+/** Sends one request on a new connection. Returns the beginning of the answer, with at least its whole header. */
 async function ask(port: number, bytes: string): Promise<string> {
   const client = await rawClient(port);
   client.send(bytes);
