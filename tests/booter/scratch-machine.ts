@@ -166,7 +166,10 @@ export function kindsOfCalls(calls: readonly string[]): { readonly call: string;
   });
 }
 
-/** Runs the script on a new machine and makes one call fail, then runs it again. Returns a violation, or null. */
+/**
+ * Runs the script on a new machine and makes one call fail. If the run fails, runs the script again. Returns a
+ * violation, or null.
+ */
 export async function failedOnce(
   fixture: ScratchMachineFixture,
   { call, at }: { call: string; at: number },

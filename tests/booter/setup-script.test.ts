@@ -278,8 +278,9 @@ test.concurrent("a machine that is set up again with later images boots these im
 });
 
 describe("after a failed call the failure is reported, the next run succeeds, and the pool was created once:", () => {
-  // These calls fail: one before the pool is created, the creation, the first call after it, and the last two calls.
-  // The failure of the last call, `sync`, can be reported only if `sync` runs before the report of the end.
+  // These calls fail: a call before the pool is created, the creation of the pool, the first `zfs create`, the first
+  // `installboot`, and the last call, `sync`. The failure of `sync` can be reported only if `sync` runs before the
+  // report of the end.
   const PREFIXES = ["disklayout", "zpool create -f", "zfs create", "installboot", "sync"];
   test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
     const failing = ended.calls.findIndex((each) => each.startsWith(prefix));
