@@ -1,5 +1,5 @@
 // Tests migrations between two real agents of simulated machines. Each node loses power at each of its steps, or a step
-// fails. In the end exactly one copy of the machine runs, and the control plane names the node of this copy
+// fails. In the end exactly one copy of the machine exists, and the control plane names the node of this copy
 // (docs/reliability.md, "Migration of instances").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -191,7 +191,7 @@ test.each(["running", "stopped"] as const)("a %s instance moves with its data di
     { kind: "boot" },
     ...[{ id: attached, attached: true }, { id: detached, attached: false }].sort((a, b) => a.id < b.id ? -1 : 1),
   ]);
-  // After the move, the other node can change the disks.
+  // After the move, the target node can change the disks.
   okOf(await g.call("POST", `/v1/disks/${detached}/attach`));
   for (const disk of [attached, detached]) {
     okOf(await g.call("POST", `/v1/disks/${disk}/detach`));
