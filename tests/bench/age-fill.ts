@@ -28,7 +28,7 @@ export type AgePlaces = {
 
 /** The statement timeout of the insertions. A million rows take longer than the statement timeout of Berth's server. */
 const FILL_LIMIT_MS = 1_800_000;
-/** The first insert has this number of rows. Each next insert has twice as many rows, up to ROWS_EACH. */
+/** The number of rows in the first insert of each kind. Each further insert has twice as many rows, up to ROWS_EACH. */
 const FIRST_ROWS = 1_000;
 const ROWS_EACH = 100_000;
 /**

@@ -23,7 +23,8 @@ export type Pace = {
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
   /**
    * Whether the agent polls, as the current nodeagent does. The polls contain the agent's heartbeats and reports, and
-   * ask for network documents. An agent that does not poll uses the single calls of older agents.
+   * ask for network documents. An agent that does not poll sends heartbeats, reports and claims as separate calls, as
+   * older agents do.
    */
   readonly polls?: boolean;
   /** Whether an agent that does not poll also asks for network documents. */

@@ -76,10 +76,13 @@ export type AgentsReport = {
   /** The growth of the server's resident memory for each agent, in bytes. */
   readonly bytes_per_agent: number;
   readonly server_bytes: number;
-  /** The rate of single heartbeats. It is 0 if the agents poll, because their polls are their heartbeats. */
+  /**
+   * The rate of heartbeats that are separate calls. It is 0 if the agents poll, because their polls are their
+   * heartbeats.
+   */
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
-  /** The durations of single heartbeats. Null if the agents poll. */
+  /** The durations of heartbeats that are separate calls. Null if the agents poll. */
   readonly heartbeat: Quantiles | null;
   /** The durations of requests from other callers than agents: a read of a node, and a change of a node's role. */
   readonly read: Quantiles;

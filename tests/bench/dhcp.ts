@@ -1,8 +1,8 @@
 // Compares the DHCP server of the booter with Kea. perfdhcp measures both in turn over the same link. The booter has
 // boot records of the machines, and Kea has reservations for them. The program exits with 0 if two conditions hold. At
-// each rate, the booter's median loss is at most one percentage point above Kea's loss. At the lower rate, the mean
-// delay of the booter's offers is below half a millisecond in the median round. Options: --rounds=N, --seconds=N,
-// --json.
+// each rate, the booter's median loss is at most one percentage point above Kea's loss. At the lower of the two rates,
+// the mean delay of the booter's offers is below half a millisecond in the median round. Options: --rounds=N,
+// --seconds=N, --json.
 import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";

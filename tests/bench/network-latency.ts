@@ -168,7 +168,7 @@ try {
 }
 process.exit(0);
 
-/** Creates a VPC with an instance on each node, and starts the network loops of the nodes. */
+/** Creates a VPC with an instance on each node, and starts the network part of the nodes' agents. */
 async function prepare(db: Db): Promise<{ vpc_id: string; key: string }> {
   const { projects: [project] } = await openCreatesSite(server.url, { nodes: 0, projects: 1 });
   const nodes = await seedApproved(db, NODE_NAMES.length);

@@ -49,7 +49,7 @@ export const cnSubject: Subject = {
   origin: OPERATOR,
   async prepare() {},
   seed: seedNodes,
-  // Each message must change the row. Seeded nodes have the first role, so message 0 sets the second one.
+  // Each message must change the row. Seeded nodes have the first role of CN_ROLES, so message 0 sets the second role.
   message: (turn) => ({ type: "set_role", role: CN_ROLES[(turn + 1) % CN_ROLES.length] ?? "both" }),
 };
 

@@ -1,6 +1,6 @@
 // Measures how fast a process finds which generation each node of one large VPC has applied. Each list of the VPC's
-// parts needs this. A process remembers the nodes of a VPC (actors/realization/reads.ts). The yardstick in the same run
-// is a process without remembered nodes, which reads all NICs of the VPC. Single run: `deno run -A
+// parts needs this information. A process remembers the nodes of a VPC (actors/realization/reads.ts). The yardstick in
+// the same run is a process without remembered nodes, which reads all NICs of the VPC. Single run: `deno run -A
 // tests/bench/vpc-lists.ts`.
 import process from "node:process";
 import { findRealized } from "../../actors/realization/reads.ts";

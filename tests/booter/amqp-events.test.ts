@@ -58,7 +58,7 @@ afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
 /**
- * The last part of the latest client address. Each connection needs a new address, because a login closes the older
+ * The last number of the latest client address. Each connection needs a new address, because a login closes the older
  * connection from the same address.
  */
 let addresses = 10;

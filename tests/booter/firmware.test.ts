@@ -1,4 +1,4 @@
-// Machines with Secure Boot, machines with ARM64 firmware, and machines that boot by HTTPS boot from the real booter.
+// Boots machines from the real booter: machines with Secure Boot, with ARM64 firmware, and with boot by HTTPS.
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests `describe` of opsctl, and `events` of both programs.
+// Tests `describe` of opsctl, and `events` of opsctl and tenantctl.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
