@@ -1,6 +1,6 @@
--- What an authenticated booter announced about a machine, separate from what a registration reports. Layout proposals
--- and service_tag entries use only the announced data. `serial` is the serial number in the record's sysinfo. Lists
--- show it, because they do not read sysinfo.
+-- What an authenticated booter announced about a machine, separate from what a registration reports. Layout proposals,
+-- and service tags in the allowlist of the boot policy, use only the announced data. `serial` is the serial number in
+-- the record's sysinfo. Lists show `serial`, because they do not read sysinfo.
 alter table cn add column announced_sysinfo jsonb, add column announced_macs text[] not null default '{}',
   add column serial text;
 update cn set serial = nullif(trim(case when jsonb_typeof(sysinfo->'Serial Number') = 'string'

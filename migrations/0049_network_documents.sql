@@ -61,7 +61,7 @@ create index nat_gateway_to_place on nat_gateway (id) where host_cn_uuid is null
 create table vpc_change (
   id     bigint generated always as identity primary key,
   vpc_id uuid not null,
-  -- Finds the changes that an earlier snapshot did not see.
+  -- The transaction of the change. With it, a read finds the changes that an earlier snapshot did not see.
   xid    xid8 not null default pg_current_xact_id(),
   at     timestamptz not null default clock_timestamp()
 );

@@ -9,8 +9,8 @@ alter table disk drop constraint disk_check1;
 alter table disk add constraint disk_attached
   check (case kind when 'boot' then attached when 'snapshot' then not attached else true end);
 
--- source_disk_id is the disk of a snapshot; this disk may be deleted. consistency says how consistent the copy is. It
--- is null until the node has made the copy.
+-- source_disk_id is the disk from which a snapshot was made; it may no longer exist. consistency says how consistent
+-- the copy is, and is null until the node has made the copy.
 alter table disk
   add column source_disk_id uuid,
   add column consistency    text check (consistency in ('at_rest', 'frozen', 'crash')),

@@ -147,7 +147,7 @@ export function createStore(now: () => number = Date.now) {
         void load(entry);
         continue;
       }
-      // The next reader of the entry begins a new read.
+      // Aborts a read that still runs, because the next reader begins a new one.
       entry.running?.abort();
       entry.running = null;
       entries.delete(key);

@@ -26,7 +26,7 @@ import { eventsText, webhookActions } from "./webhooks.tsx";
  * attempts.
  */
 const FRESH_MS = 5_000;
-/** The number of deliveries that the page shows at first, and the number that each further step adds. */
+/** The number of deliveries in one step. The page begins with one step, and the user can add steps. */
 const STEP_DELIVERIES = 200;
 
 type Deliveries = { readonly rows: readonly WebhookDelivery[]; readonly hasOlder: boolean };

@@ -63,7 +63,7 @@ async function artifactAt(draft: BuildDraft, index: number, setting: BuildSettin
     });
   } catch (error) {
     const what = `${setting.release} ${artifact.variant ?? "-"} ${artifact.arch}`;
-    // An archived build must be complete, because the builder never reads it again.
+    // An archived build must be complete, because the builder never reads it again. Only a recording may lack images.
     const is_optional = kind === "primary" && index > 0;
     if (isFault(error, "not_recorded") || (is_optional && isFault(error, "gone", "held", "unverifiable"))) {
       visit.warn(`${what}: left out: ${messageOf(error)}`);

@@ -1,5 +1,5 @@
 -- Returns 'true' if the placement group {placement_group_id} allows its instance {instance_id} on the node
--- {server_uuid}, otherwise the reason why not. A group that is only preferred allows every node. The filter
+-- {server_uuid}, otherwise the reason why not. A group with the strictness `preferred` allows every node. The filter
 -- cn-affinity-required of src/lib/placement checks the same rules. {leaves}, if given, is a node that is being emptied:
 -- an affinity group ignores its instances on this node, because they will move too. The caller must hold the lock of
 -- the group.

@@ -15,7 +15,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('instance-load', 0)) then return false; end if;
   select * into done from instance_load_done where step = of_step;
   if of_step = 'minute' then
-    -- Samples are kept for an hour. A report may take some seconds to commit.
+    -- Samples are kept for an hour. A minute is due 10 s after its end, because a report may take some time to commit.
     low := greatest(done.at + interval '1 minute', date_trunc('minute', pass_at - interval '1 hour', 'UTC'));
     due := date_trunc('minute', pass_at - interval '10 seconds', 'UTC');
   else

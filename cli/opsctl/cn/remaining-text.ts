@@ -23,7 +23,7 @@ export function instancesText(count: number): string {
   return `${count} ${count === 1 ? "instance" : "instances"}`;
 }
 
-/** Returns `1 node and moved 2 instances from it`, the effect of a drain of several nodes. */
+/** Returns a part of the sentence about a drain of several nodes: `1 node and moved 2 instances from it`. */
 export function movedText(nodes: number, instances: number): string {
   const from = nodes === 1 ? "1 node" : `${nodes} nodes`;
   return `${from} and moved ${instancesText(instances)} from ${nodes === 1 ? "it" : "them"}`;

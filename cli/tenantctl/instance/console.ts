@@ -102,8 +102,8 @@ async function attach(io: TenantIo, { name, path, mode, take_over, resets }: Att
     opened.leave();
   }
   /**
-   * Resets the instance while the console is open, so that the console shows the output from the first moment. A status
-   * line would mix with this output.
+   * Resets the instance while the console is open, so that the console shows the output from the first moment. Shows no
+   * status line, because the line would mix with this output.
    */
   async function reset(): Promise<void> {
     await Promise.race([ready.promise, opened.ended]);

@@ -1,5 +1,5 @@
-// Runs a plan kind by kind, several steps of one kind at the same time. Every step can be repeated: after an
-// interruption the next run reads the project again and continues.
+// Runs the plan of a project: one kind of records after the other, and several steps of one kind at the same time.
+// Every step can be repeated: after an interruption the next run reads the project again and continues.
 import type { DiskResized, Instance, Nic } from "../../../src/contract/instance.ts";
 import type { FloatingIp, Vpc } from "../../../src/contract/network.ts";
 import type { Query } from "../../internal/exchange.ts";
@@ -42,7 +42,7 @@ export async function runPlan(io: TenantIo, plan: Plan, project: Project, report
     const steps = changes.filter(({ entry }) => entry.list === list);
     await inParallel(REQUESTS_AT_A_TIME, steps, (step) => runStep(run, step));
   }
-  // A floating IP is created before the instance that it is attached to.
+  // Floating IPs are created before instances. So they are attached here, when the instances exist.
   const moved = changes.filter(({ entry, ...step }) =>
     entry.list === "floating_ips" && "attached_to" in entry.values &&
     (step.kind === "create" || step.diffs.some(({ field }) => field === "attached_to"))
