@@ -11,7 +11,7 @@ export const TOP: Cursor = { index: 0, id: null };
 
 /**
  * Returns the cursor among the rows that the list has now. The cursor stays on its row. If the list no longer has this
- * row, the cursor moves to the row at the same place.
+ * row, the cursor moves to the row that is now at its place.
  * @param idAt - Returns the id of a row; null if the row was not read.
  */
 export function followed({ index, id }: Cursor, total: number, idAt: (index: number) => string | null): Cursor {

@@ -31,7 +31,7 @@ export function BootPolicyPage() {
   // The form keeps the version with which it was opened.
   const opened = useSignal<Opened | null>(null);
   if (data !== undefined && opened.value === null) opened.value = data;
-  // After a save, `data` is the replaced version until the next read. It then differs, but no other user changed it.
+  // From a save until the next read, `data` is the version that the save replaced. This is no change by another user.
   const isChanged = opened.value !== null && data !== undefined && data.etag !== opened.value.etag &&
     data.etag !== opened.value.replaced;
   return (

@@ -1,5 +1,5 @@
 // Exports the pages, and the parts of pages, that operators seldom open. The build puts them into one file, which the
-// browser loads when one of them is opened.
+// browser loads after the first page, while it is idle or when one of them is opened.
 export { AuditEventPage } from "./audit-event.tsx";
 export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";

@@ -10,7 +10,7 @@ import { Form } from "./form.tsx";
 export function ActionDialog() {
   const box = useRef<HTMLDialogElement>(null);
   const action = running.value;
-  // An effect after the paint would be late: keys that are typed at once must reach the first field.
+  // This is a layout effect, because keys that are typed at once must reach the first field.
   useLayoutEffect(() => {
     if (action === null) return;
     box.current?.showModal();

@@ -158,7 +158,7 @@ type RowProps = {
 
 function FieldRow({ id, field, value, bad, set }: RowProps) {
   const hint = bad ?? field.hint;
-  /** If a choice has an empty value, the field is not `required`: the browser would refuse this choice. */
+  /** A field with an empty choice is not `required`, because the browser would refuse this choice. */
   const hasEmptyChoice = field.choices?.some((each) => each.value === "") === true;
   const shared = {
     id,

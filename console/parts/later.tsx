@@ -1,4 +1,4 @@
-// Loads the code of some pages only when they are opened, so that the first load stays small.
+// Loads the code of some pages after the first load, so that the first load stays small.
 import type { FunctionComponent, JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Heading } from "./basics.tsx";

@@ -1,5 +1,5 @@
 // Exports the pages of tenants that are seldom opened, and the pages of one object that need much code. The build puts
-// them into one file, which the browser loads when one of these pages is opened.
+// them into one file, which the browser loads after the first page, while it is idle or when one of them is opened.
 export { GatewayPage } from "./gateway.tsx";
 export { InstanceConsole } from "./instance-console.tsx";
 export { InstanceMetricsPage } from "./instance-metrics.tsx";

@@ -1,5 +1,5 @@
 // Contains the parts that the verbs of SSH keys share. Lists and names refer to the keys of the calling user, so
-// requests have no selector. A UUID can also name another key that the user may see.
+// requests name no tenant and no project. A UUID can also name another key that the user may see.
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";
