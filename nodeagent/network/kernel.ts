@@ -3,7 +3,8 @@
 // completes the work. The first call of a process replaces the ruleset in any case. A later call changes nothing if the
 // router already matches the document. To read the kernel's state, `apply` starts several programs, and each takes
 // about 10 ms. With `trusts_last`, `apply` does not read the state: it applies only the differences from the last
-// document that this process applied. It still reads the state if the last call failed or the devices change.
+// document that this process applied. It still reads the state if the last call failed, if the devices change, or if
+// one of its commands fails.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";

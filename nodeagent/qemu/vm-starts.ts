@@ -1,5 +1,6 @@
 // Boots VMs, also a VM whose QEMU an earlier agent started. Slow storage can keep QEMU from answering while its guest
-// runs. So a start never ends a QEMU that does not answer: it waits until this QEMU answers or ends.
+// runs. So a start does not end a QEMU that does not answer, unless the VM must be off: it waits until this QEMU
+// answers or ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
