@@ -107,13 +107,15 @@ test("a tombstone ends a start that waits for the VM's process", async () => {
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);
   const events: string[] = [];
+  // If each answer had the job, the worker would claim without a pause, and no timer of this process would run.
+  const left = [withdrawn];
   const { asked, ended, stop } = await startWorker({
     journal: await openJournal(state_dir, () => {}),
     state_dir,
     blueprint: { instance: { id: withdrawn.kind["instance_id"] }, nics: [] },
     claim: (asked) => {
       const is_waiting = events.includes("waits") && !asked.includes(`${withdrawn.id} bury`);
-      return { job: events.length === 0 ? withdrawn : null, tombstones: is_waiting ? [withdrawn] : [] };
+      return { job: left.shift() ?? null, tombstones: is_waiting ? [withdrawn] : [] };
     },
     changed: (driver) => ({
       ...driver,
