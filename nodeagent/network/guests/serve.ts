@@ -26,7 +26,7 @@ const WORK_MS = 100;
 type Open = { readonly services: RouterSockets; readonly identity: number | null };
 
 /**
- * Serves until the input ends. Throws an Error if the program is not the compiled one.
+ * Serves until the input ends, and then ends the process. Throws an Error if the program is not the compiled one.
  * @param metadata where the metadata of guests is, and the key of their tokens
  */
 export async function serveGuests(
