@@ -6,7 +6,7 @@
 // - The outbound process (outbound/process.ts) may connect anywhere, because tenants choose the issuers of their
 //   tokens. It has no other permission.
 // - start.ts starts both processes, and PostgreSQL if DATABASE_URL is not set. It handles no request.
-// `task start` runs this file, which prints the flags of start.ts, and then starts start.ts with these flags.
+// This file prints the flags of start.ts. `task start` first runs this file, and then start.ts with these flags.
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

@@ -34,7 +34,8 @@ const ROSTER_IF_MATCH = z.object({
 });
 
 /**
- * The number of boot records that converge at the same time. They share commits, so 10,000 records take only seconds.
+ * The number of boot records to which the declared networking is applied at the same time. They share commits, so
+ * 10,000 records take only seconds.
  */
 const CONVERGED_AT_ONCE = 100;
 

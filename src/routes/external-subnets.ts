@@ -158,7 +158,7 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
     );
   }
   // The shared pool reserves only the default address of the gateway, because it ignores the range of this subnet. So
-  // the pool could allocate any other address of a gateway.
+  // the pool could allocate a gateway address other than the default.
   if (isShared(family, parsed.range.block)) {
     const usual = parseProvisionRange(family, { ...fields, gateway: null });
     if ("error" in usual || usual.range.gateway !== parsed.range.gateway) {

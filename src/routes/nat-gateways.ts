@@ -20,7 +20,7 @@ import { renameRecord, showRecord } from "./record-routes.ts";
 type Deps = Writes & Pick<RouteDeps, "mint"> & Waits;
 
 const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
-/** A gateway without a node is not in effect. */
+/** Reports a gateway without a node as not applied. */
 const unhosted = ({ host_cn_uuid }: NatGateway, realized: Realized): Realized =>
   host_cn_uuid === null ? { ...realized, applied_generation: null } : realized;
 const ONE_SOURCE = badRequest("set at most one of network_id and pool_id");

@@ -40,7 +40,7 @@ export type Begun<K extends keyof Messages> = {
    * is the number of earlier tries.
    */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
-  /** The rule for further tries after a stale decision. Default: only one try. */
+  /** The rule for further tries if the input of the decision has changed (decide-again.ts). Default: only one try. */
   readonly again?: Again;
   readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;

@@ -1,7 +1,10 @@
 // Finds the node that makes a request.
 import type { Ctx } from "../routes/deps.ts";
 
-/** Returns the node of the caller's key. Throws if the key has no node, which is a bug of the policy table. */
+/**
+ * Returns the node of the caller's key. Throws if the key has no node, because then the permissions of the route are
+ * wrong.
+ */
 export function nodeOf(c: Ctx): string {
   const principal = c.get("principal");
   if (principal.kind !== "user" || principal.bound_cn === null) {

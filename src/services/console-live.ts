@@ -39,7 +39,7 @@ export type OpenedConsole = CheckedConsole & {
 /** A node that has connected. `still` returns whether the node's credential is still accepted. */
 export type DialledConsole = { readonly id: string; readonly cn: string; readonly still: () => Promise<boolean> };
 
-/** The times of a console. Tests use shorter times. */
+/** The time limits of a console. Tests use shorter ones. */
 export const CONSOLE_TIMES = {
   check_ms: CONSOLE_CHECK_MS,
   dial_ms: CONSOLE_DIAL_S * 1_000,
@@ -56,8 +56,8 @@ export type LiveConsole = {
   meet(dialled: DialledConsole, node: ServerSocket): void;
   end(message: string): void;
   /**
-   * Ends or renews the console if one of its times is reached, and checks the node's credential. Rejects if the check
-   * itself fails.
+   * Ends or renews the console if one of its time limits is reached, and checks the node's credential. Rejects if the
+   * check itself fails.
    */
   check(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 // Manages the consoles of this process. A caller's socket waits here until the node connects to this process. The
 // address of this process is in the console call. Therefore the bytes of a console pass through only one process, even
-// if the node polls another process (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed
-// interval.
+// if the node polls another process (docs/architecture.md, "Consoles"). At a fixed interval, this file checks which
+// open consoles must end.
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import {
   type CheckedConsole,

@@ -82,7 +82,7 @@ async function findBusy(db: Kysely<Database>, server_uuid: string): Promise<Read
 export type EvacuationWanted = {
   readonly instance_id: string;
   readonly from_cn: string;
-  /** The evacuation of the node. */
+  /** The operation that evacuates the node. */
   readonly part_of: string;
   readonly operation_id: string;
   /** The number of earlier tries. In each earlier try, other instances filled all candidates before the commit. */

@@ -43,7 +43,7 @@ const Remembered = z.strictObject({
   nonce: z.string(),
   verifier: z.string(),
   issuer: z.string(),
-  /** Null: the identity service. */
+  /** Null for a sign-in at the identity service. */
   tenant_id: z.string().nullable(),
   return_path: z.string(),
   ends_at_ms: z.number(),

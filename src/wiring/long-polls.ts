@@ -83,7 +83,8 @@ export function createLongPollsOfServer({ db, hints, report, settings }: HoldPor
       polls.endings.answer(id, { ended: true });
       polls.outcomes.answer(id, { ended: true });
     } else if (state === "unwinding" || typeof row["job_id"] === "string") {
-      // Requests a check of these polls: only a query can find out whether a node must still undo its part.
+      // Requests a check of these polls: only a query can find out whether a node must still undo its part of the
+      // operation.
       polls.outcomes.nudge();
     }
   }

@@ -15,7 +15,8 @@ import type { Db } from "../db/pool.ts";
  */
 const COUNTED_MS = 10_000;
 /**
- * The interval is at most CN_LIVE_S divided by this number. So a node stays live if one of this many polls arrives.
+ * The interval is at most CN_LIVE_S divided by this number. So a node stays live if at least one of this many
+ * successive polls arrives.
  */
 const POLLS_PER_LIVE = 3;
 

@@ -27,8 +27,8 @@ const EVERY_MS = 1_000;
 
 export function createLabelDrains({ running, begin, end, ports }: LabelDrainsOptions) {
   /**
-   * The refused drains that this process has seen, by operation and node. After a crash, the process tries once more to
-   * begin the drain.
+   * The refused drains that this process has seen, by operation and node. After a restart, the process tries once more
+   * to begin each of these drains.
    */
   let refused = new Map<string, Map<string, string>>();
 

@@ -1,5 +1,5 @@
-// Chooses the node of each NAT gateway. Every process does this. If another process chose first, this message is stale,
-// and the gateway's actor ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
+// Chooses the node of each NAT gateway. Every process does this. If another process chose first, the gateway's actor
+// ignores the choice of this process. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
 import type { Ports } from "../../actors/engine/ports.ts";
 import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
 import { type Candidate, type Homeless, isOff, type Part, type Unfit } from "../lib/placement/nat-gateway-host.ts";

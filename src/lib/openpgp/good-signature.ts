@@ -1,5 +1,5 @@
 // Finds a good signature of a message: one that verifies with one of the given keys. The primary key and the key that
-// signed must be valid now, that is, not expired and not revoked. The library checks this only for the time of the
+// signed must be valid now, that is, not expired and not revoked. The library checks the keys only for the time of the
 // signature. The types describe the results of an OpenPGP library, so that this file need not import the library.
 
 /** One signature in the library's result. */
