@@ -27,7 +27,10 @@ const wanted = (kind: SearchHit["kind"]) => `coalesce($10::text, '${kind}') = '$
 const OF_TENANT = "($3::uuid is null or tenant_id = $3)";
 const HAS_ADDRESS = `$9::inet is not null and id in (
       select instance_id from nic where $9 in (primary_ipv4, primary_ipv6) or $9 = any(additional_ips))`;
-/** The name of a tenant is unique only in its silo, and each silo is created with a tenant named "default". */
+/**
+ * The hint of a tenant. The name of a tenant is unique only in its silo, and each silo is created with a tenant named
+ * "default".
+ */
 const SILO_NAME = "(select silo.name from silo where silo.id = tenant.silo_id)";
 
 /** The search for the objects of a kind by name or id. */

@@ -1,8 +1,9 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection belongs to a stranger
-// and counts against the share of its address. A request with a valid credential moves the connection to the caller's
-// share, unless this share is full. Strangers can never have all connections. At their limit, a new connection replaces
-// the oldest connection of the address that has the most connections. If the new connection's own address has the most
-// connections, the server closes the new connection. Trusted proxies are not limited.
+// Divides the open connections among their sources (docs/reliability.md, S-50). The share of a source is the maximum
+// number of its connections. A new connection belongs to a stranger and counts against the share of its address. A
+// request with a valid credential moves the connection to the caller's share, unless this share is full. Strangers can
+// never have all connections. At their limit, a new connection replaces the oldest connection of the address that has
+// the most connections. If the new connection's own address has the most connections, the server closes the new
+// connection. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";

@@ -1,5 +1,6 @@
 // Serves the files of a published directory tree, with strong ETags, Last-Modified, conditional requests, HEAD requests
-// and gzip. The ETag is computed from the bytes that were read, so that it never covers a mixture of two publications.
+// and gzip. The ETag is computed from the bytes that were read, so that it fits these bytes even if a new version of
+// the tree is published during the read.
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";

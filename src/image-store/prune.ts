@@ -23,7 +23,7 @@ const MARK = `
        and not exists (select from image m where m.source_url = 'berth:' || s.id)
      limit $1)`;
 
-/** The rows for which no request can write any more. */
+/** The marked rows to whose uploads no request can still write bytes. */
 const ENDED = `select id from stored_upload where unneeded_at < (select berth_now()) - $1 * interval '1 ms' limit $2`;
 
 /**

@@ -1,7 +1,7 @@
 // The program of the outbound process, which fetches documents and sends webhook events for the server. This process
 // may connect to any address; the server may not. It has no other permission: it cannot read files or environment
-// variables or start programs. It stores no credential of a request. It reads `{secret, port}` from the first line of
-// standard input, prints the port on which it listens, and exits when standard input ends.
+// variables or start programs. It stores none of the credentials that requests contain. It reads `{secret, port}` from
+// the first line of standard input, prints the port on which it listens, and exits when standard input ends.
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import http from "node:http";

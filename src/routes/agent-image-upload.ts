@@ -1,5 +1,5 @@
-// Defines the routes by which a node sends the bytes of an image from a snapshot, while its job is in progress
-// (docs/instances.md, "Images from snapshots").
+// Defines the routes by which a node sends the bytes of an image from a snapshot, while the job that makes the image is
+// in progress (docs/instances.md, "Images from snapshots").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImageOfJob, findImageUpload } from "../../actors/image-upload/reads.ts";

@@ -180,7 +180,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
   async function viewOf(id: string): Promise<ImageUpload | Fault> {
     const row = await findImageUpload(deps.kysely, id);
-    // The upload of an image from a snapshot is only for its operation and its node.
+    // Callers do not see the upload of an image from a snapshot: only the operation and its node use this upload.
     return row === undefined || row.operation_id !== null ? NOT_FOUND : imageUploadView(row);
   }
 }

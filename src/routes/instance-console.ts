@@ -113,8 +113,8 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
       failed: opening.cancel,
       opened: (socket) => {
         const live = opening.open(socket);
-        // This process must already wait for the node when the node gets the call. The actor accepts only one call, so
-        // a second connection with the same ticket is refused.
+        // This process must already wait for the node when the node gets the console call. The actor of the session
+        // accepts only one call, so a second connection with the same ticket is refused.
         deps.send(c, { kind: "console-session", id }, call).then(
           (outcome) =>
             outcome.ok || live.end(outcome.fault.kind === "not_found" ? TICKET_REFUSED.message : outcome.fault.message),

@@ -37,7 +37,10 @@ export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: Ta
   }));
 }
 
-/** Returns whether a VM has the identity of another instance. A VM that has no identity yet is recognized by its id. */
+/**
+ * Returns whether a VM has the identity of another instance. The identity is an HMAC of the instance's ids. A VM
+ * without an identity is not foreign.
+ */
 function isForeign(
   { mint }: Pick<Deps, "mint">,
   { id: instance_id, tenant_id, project_id }: Reportable,

@@ -1,5 +1,5 @@
-// Connects the upgrades of nodes to the database and the engine. Reads the running upgrades, and begins and ends their
-// parts.
+// Connects the upgrades of nodes to the database and the engine. Reads the running upgrades, begins the upgrades and
+// drains of single nodes, and ends their steps.
 import type { Ending } from "../../actors/saga/state.ts";
 import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";
 import { type Kysely, sql } from "kysely";

@@ -1,4 +1,4 @@
-// Prints the steps of `deno task rack`, with the time since its start, and checks each step.
+// Prints the steps of `deno task rack`, with the time since the start of the task, and checks each step.
 const started_ms = performance.now();
 let checks = 0;
 

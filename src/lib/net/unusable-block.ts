@@ -19,8 +19,8 @@ const UNUSABLE: readonly { readonly range: Cidr; readonly use: string }[] = [
 
 /**
  * Returns a 400 that names the field if a block of a new VPC is inside an unusable range. A block that contains every
- * address of its family is also refused. Any other larger block may contain an unusable range, because its subnets
- * outside of the range work.
+ * address of its family is also refused. Any other block may contain an unusable range, because its subnets outside of
+ * the range work.
  */
 export function unusableBlockFault({ ipv4, ipv6 }: ReadBlocks): Fault | null {
   return faultOf("ipv4_block", ipv4) ?? faultOf("ipv6_block", ipv6);
