@@ -9,8 +9,8 @@ import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 
-// go:STATE means that the node changes to this state; go:gone means that the node's row is removed. ignore: nothing is
-// written. 404, 409: the message is refused with this status.
+// go:STATE means that the node is in this state afterwards; go:gone means that the node's row is removed. ignore:
+// nothing is written. 404, 409: the message is refused with this status.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
 join               go:approved        409          409                409                409                409
