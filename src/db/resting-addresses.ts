@@ -7,7 +7,7 @@ import type { Db } from "./pool.ts";
 // generation, or of a later one, do not contain the gateway.
 const NOTE = "update resting_address set generation = berth_vpc_generation(vpc_id) where generation is null";
 
-// This is the condition of isOff (src/lib/placement/nat-gateway-host.ts).
+// The condition of isOff (src/lib/placement/nat-gateway-host.ts), for a gateway that had a node.
 const OFF = `
     select address from (select g.address, g.generation, ${LAST_NODE_STATE} from resting_address g ${LAST_NODE}) g
      where (is_fenced or applied_generation is null or applied_generation >= generation)`;

@@ -62,7 +62,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
       const entry = open.get(nameOf(socket));
       if (entry === undefined || entry.isKnown || entry.socket.destroyed) return;
       const slot = known.take(caller, 1, () => entry.socket.destroy());
-      if (slot === null) return; // The connection keeps its slot in the share of strangers.
+      if (slot === null) return; // The connection still counts as a stranger's.
       entry.slot.release();
       entry.slot = slot;
       entry.isKnown = true;

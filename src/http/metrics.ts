@@ -15,8 +15,8 @@ export type Metrics = {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 /**
- * The upper bounds of the buckets, in seconds. The highest bound is the duration of the longest long poll, so that long
- * polls are not in the bucket without a bound.
+ * The upper bounds of the buckets, in seconds. The highest bound is the longest wait of a long poll. A request that
+ * waits for the outcome of an operation can take longer.
  */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
