@@ -1,4 +1,4 @@
-// Tests maintenance with retention settings above the maximum, which an earlier release accepted.
+// Tests maintenance with retention settings above the maximum. An earlier release accepted such values.
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storedSettings } from "../../actors/setting/reads.ts";

@@ -1,5 +1,5 @@
-// Checks that every error_code in the source is in the contract's table, and that every code of the table is used. Type
-// checks ensure this only for a Fault. This test also covers codes outside a Fault, and the statuses.
+// Checks that every error_code in the source is in the contract's table, and that every code of the table is used. Also
+// compares the table's statuses with the statuses of Faults.
 import { expect, test } from "vitest";
 import { ERROR_CODE_NAMES, ERROR_CODES, type ErrorCode } from "../../src/contract/error-codes.ts";
 import type { FaultKind } from "../../src/contract/fault.ts";

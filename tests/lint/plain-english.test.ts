@@ -16,7 +16,7 @@ const CHECKED: readonly string[] = [
 const paths = CHECKED.flatMap((each) =>
   each.includes(".") ? [each] : [".ts", ".md", ".sql"].flatMap((end) => filesBelow([each], end))
 )
-  // Skips the patterns and their examples.
+  // Skips the patterns, their examples and the fixtures.
   .filter((path) => !path.startsWith("tests/lint/plain-english") && !path.startsWith("tests/fixtures/"));
 
 test("no text for people uses a refused phrase", () => {

@@ -3,7 +3,7 @@ import { fedora } from "../../../index-builder/vendors/fedora.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/fedora", "t0"];
-/** A time for the recorded responses `wide`, in which 100 is the newest release. */
+/** A time for the recorded responses WIDE, in which 100 is the latest release. */
 const LATER = { now: new Date("2053-01-10T05:17:00Z") };
 
 test("supported releases, with Bodhi's end dates, and the pre-release are published; archived releases are not", async () => {
