@@ -1,6 +1,6 @@
 // The upgrade of a node to a platform image. One commit cordons the node and starts the operation
-// (sagas/cn-upgrade.ts). A guard of that commit refuses the upgrade if an operation with the same id already exists. So
-// a process with an outdated state cannot cordon the node again after the upgrade.
+// (sagas/cn-upgrade.ts). A guard of that commit refuses the upgrade if the id of the new operation is already in use.
+// So a process with an outdated state cannot cordon the node again after the upgrade.
 import { DRAIN } from "../../src/lib/placement/node-filters.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { audit, go, guard, lock, reply, upsert, withNewActor } from "../engine/effects.ts";

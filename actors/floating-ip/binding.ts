@@ -121,9 +121,9 @@ function releasing(s: AtRest, next: Busy, partsFor: (held: Held | null) => Parts
 const NOT_LIVE = conflict("the node is not live");
 
 /**
- * Without this guard, two nodes could answer for the address. The guard ignores nodes that are not live, so an address
- * can be moved away from a dead node. The guard also refuses while the new node still releases the address from the
- * same NIC.
+ * Returns the guard that refuses the attach while another live node can still answer for the address, or while the new
+ * node still releases the address from the same NIC. Nodes that are not live do not count, so an address can be moved
+ * away from a dead node.
  */
 function released(s: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
   const args = { floating_ip_id: s.id, server_uuid, nic_id, live_s: CN_LIVE_S };

@@ -1,7 +1,7 @@
 // Evacuates an instance from a dead node. The first commit records another node as the instance's node. This node then
-// creates the machine from the instance's image (instance/evacuation.ts). A stopped instance is stopped again: the job
-// that creates a machine also starts it. If the new node fails, it gets the job to remove what it created, and the
-// record names the dead node again.
+// creates the machine from the instance's image (instance/evacuation.ts). The job that creates a machine also starts
+// it. So if the instance was stopped before, a further job stops it. If the new node fails, it gets the job to remove
+// what it created, and the record names the dead node again.
 import { withNewActor } from "../engine/effects.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_EVACUATE, type InstanceEvacuateParams } from "../instance/operation.ts";

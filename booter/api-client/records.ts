@@ -102,7 +102,7 @@ export function openRecords(options: RecordsOptions): Records {
     return age_ms >= 0 && age_ms <= cache_age_ms;
   }
 
-  /** Returns the cached record, for use while the control plane is unreachable. */
+  /** Returns the cached record as not verified, or NOT_FOUND if no record within its age limit is cached. */
   function fromCache(mac: string): Found {
     const found = known.get(recordMac(mac));
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;

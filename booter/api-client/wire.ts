@@ -25,8 +25,8 @@ export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
 
 /**
- * The largest accepted speed of a serial console, more than any serial port has. The control plane limits the speeds
- * that operators may choose.
+ * The largest accepted speed of a serial console, in bits per second. No serial port is faster. The control plane
+ * limits the speeds that operators may choose.
  */
 const SPEED_MAX = 4_000_000;
 

@@ -28,7 +28,7 @@ export function traceable(artifact: Artifact): Traced {
   return digests.some(({ source }) => isListFormat(source?.format ?? "")) ? "vendor" : "index";
 }
 
-/** Fetches every checksum document. Throws a Failure when one differs from the index. */
+/** Fetches the checksum documents in known formats. Throws a Failure if a hash in them differs from the index. */
 export async function askVendor(source: Source, artifact: Artifact): Promise<Traced> {
   for (const digest of knownDigests(artifact)) {
     const { url } = digest.source ?? {};

@@ -38,7 +38,7 @@ function readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => voi
   const { stdin } = process;
   const onData = (chunk: Uint8Array) => {
     stdin.pause();
-    // `onBytes` fails if the connection has ended. The caller reports that failure itself.
+    // The caller of readRaw itself reports a failure of `onBytes`, for example the end of a connection.
     onBytes(chunk).then(() => isOver || stdin.resume(), () => {});
   };
   let isOver = false;
