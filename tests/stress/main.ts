@@ -1,5 +1,6 @@
-// Runs the stress tests, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only PART,PART]. Each part
-// has an option for its size, such as --histories 100000. The parts and the default sizes are in parts.ts.
+// Runs the stress tests, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only NAME,NAME]. The
+// option of a part sets its size, such as --histories 100000. `--only` takes the names of such options and runs only
+// their parts. The parts and the default sizes are in parts.ts.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

@@ -138,7 +138,7 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
 
 /**
  * Returns the remaining objects of the tenant by name and state, the numbers of projects, tenants and images, the state
- * and use of the node, and the operations. Omits ids.
+ * and use of the node, whether the subnet uses the table `table`, and the operations. Omits ids.
  */
 export async function leftOf(two: TwoEngines, g: ParentFixture): Promise<unknown> {
   const counts = EVERY_TABLE.map((table) =>

@@ -7,7 +7,10 @@ export type Part = {
   readonly option: Option;
   /** Returns the arguments of `deno run -A` for each program. The programs run one after the other. */
   readonly programs: (size: number, seed: number) => readonly (readonly string[])[];
-  /** True for a part that runs after all other parts, because it measures times that a busy machine would distort. */
+  /**
+   * True for a part that runs after all parts without `last`, because it measures times that a busy machine would
+   * distort.
+   */
   readonly last?: boolean;
 };
 

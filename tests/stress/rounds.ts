@@ -17,7 +17,7 @@ const CALM_MS = 3_000;
 const RESOLVE_LIMIT_MS = 30_000;
 const CHECK_LIMIT_MS = 60_000;
 const CHAIN_LIMIT_MS = 10_000;
-/** After the faults, the servers must serve within this time. */
+/** After a restart of the database, an operation must be acknowledged within this time. */
 const LIVE_LIMIT_MS = 30_000;
 const LOOK_MS = 5;
 

@@ -16,7 +16,7 @@ export type TestTenant = {
 
 let made = 0;
 
-/** Creates a tenant with a project and a key. Names are unique, so each call creates another tenant. */
+/** Creates a tenant with a project and a key. The name of each silo is unique, so each call creates another tenant. */
 export async function openTenant(t: Pick<TestControlPlane, "call">, name = "acme"): Promise<TestTenant> {
   made += 1;
   const make = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));

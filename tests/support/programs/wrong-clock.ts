@@ -1,5 +1,5 @@
-// Gives a program a wrong wall clock, when loaded by `deno run --preload`. Date is moved by the number of seconds in
-// the file that CLOCK_AHEAD_FILE names. A SIGUSR2 makes the program read the file again. Timers and performance.now are
+// Gives a program that preloads or imports this file a wrong wall clock. Date is moved by the number of seconds in the
+// file that CLOCK_AHEAD_FILE names. A SIGUSR2 makes the program read the file again. Timers and performance.now are
 // unchanged, as on a machine whose wall clock is set.
 import { readFileSync } from "node:fs";
 import process from "node:process";
