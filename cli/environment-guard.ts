@@ -66,7 +66,7 @@ const MACHINES: Readonly<Record<number, Machine>> = {
       return made;
     },
   },
-  // EM_AARCH64. The stack is the same. The code must not change x0.
+  // EM_AARCH64. The stack is as on x86-64. The code must not change x0.
   0xb7: {
     code: hex(`
       e9 03 40 f9         ldr  x9, [sp]

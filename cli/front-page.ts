@@ -1,7 +1,7 @@
 // Builds the front page, which is the version or the top-level help, without the argument parser. A start must take at
 // most three times as long as the start of an empty executable. Loading the parser alone takes longer than the rest of
-// the start. The parser uses the same values (framework.ts, rootCommand). A test compares this front page with the
-// parser's page at many widths.
+// the start. The parser builds its page from the same `Front` (framework.ts, rootCommand). A test compares the two
+// pages at many widths.
 
 export type FrontOption = {
   readonly flags: string;

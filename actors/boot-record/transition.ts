@@ -65,7 +65,7 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
   retire: { absent: "ignore", discovered: retire, enrolling: retire, enrolled: retire, decommissioned: "ignore" },
 };
 
-/** Enrols an unknown machine if the policy admits it and an address is free. Otherwise only records the machine. */
+/** Enrols an unknown machine if the policy allows it and an address is free. Otherwise only records the machine. */
 function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_seen", resource(m), { mac: m.mac });
   const noted = go<BootRecordState>(discovered(m, now, "booter"), ...policyHolds(m), note);

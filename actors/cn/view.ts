@@ -100,7 +100,7 @@ export function withoutClaims(view: CnView): CnView {
 }
 
 /**
- * The reply to a registration that has a proof of the node (NodeProof), or that an auto-approve window admits. Any
+ * The reply to a registration that has a proof of the node (NodeProof), or that an auto-approve window approves. Any
  * other registration creates an enrolment claim and gets the claim's reply.
  */
 export function registrationReply(s: CnState): RegistrationReply {

@@ -34,7 +34,7 @@ export const imageCreate = saga<ImageCreateParams>(IMAGE_CREATE.saga)
       return job<unknown>({ kind: "create_image", target_cn: host_cn_uuid, payload, limit_ms });
     },
   })
-  // The server computed the digest, so the upload reports it. The node's result could be wrong.
+  // Takes the server's own digest, which the upload reports, because the node's result could be wrong.
   .step("digest", {
     kind: "wait",
     do: (c) => {

@@ -24,7 +24,7 @@ function diffLines(step: Step): string[] {
   return step.diffs.map(({ field, from, to }) => plainText(`    ${field}: ${shown(from)} -> ${shown(to)}`));
 }
 
-/** Returns the numbers of steps of a plan. */
+/** Returns how many steps of each kind a plan has. */
 function countText({ steps, unchanged }: Plan): string {
   const count = (kind: Step["kind"]) => steps.filter((step) => step.kind === kind).length;
   return `${count("create")} to create, ${count("change")} to change, ${count("replace")} to replace, ` +
@@ -36,7 +36,7 @@ export function appliedText({ steps, unchanged }: Plan): string {
   return `Applied: ${doneText(steps)}, ${unchanged} unchanged`;
 }
 
-/** Returns the numbers of steps that ran. */
+/** Returns how many steps of each kind ran. */
 export function doneText(steps: readonly Step[]): string {
   const count = (kind: Step["kind"]) => steps.filter((step) => step.kind === kind).length;
   return `${count("create")} created, ${count("change")} changed, ${count("replace")} replaced, ` +
