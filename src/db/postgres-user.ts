@@ -13,7 +13,7 @@ export type PostgresUser = {
   readonly name: string;
   /** The owner that the data files must have, as ids outside any user namespace; null if our own user may own them. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** Whether this user can access the files of the user of our process. */
+  /** Whether this user can access the files of our own user. */
   readonly seesOurFiles: boolean;
   /** Returns the command line that runs `argv` as this user. Pass it to spawn together with `ids`. */
   wrap(argv: readonly string[]): readonly [string, ...string[]];

@@ -1,6 +1,6 @@
-// Stores the reports of nodes about the networks of VPCs. The table vpc_realization has a row for each node and VPC
-// whose document the node may store. The row is created before the node gets the document, and deleted when the node no
-// longer stores it.
+// Stores the reports of nodes about the networks of VPCs. The table vpc_realization has a row for each VPC and each
+// node that may store the VPC's network document. The row is created before the node gets the document, and deleted
+// when the node no longer stores it.
 import type { NetworkRealizationBody } from "../contract/network-document.ts";
 import type { Db } from "./pool.ts";
 

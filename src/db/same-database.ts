@@ -13,7 +13,7 @@ const KEY_MAX = 2 ** 31;
 
 /**
  * Throws an Error that names the variable if the owner's URL or the direct URL names another database than databaseUrl.
- * If a connection fails, the Error has the name of its variable in `variable`.
+ * If a connection fails, the property `variable` of the Error names the variable with the connection's URL.
  */
 export async function refuseOtherDatabase({ databaseUrl, ownerUrl, directUrl }: DatabaseUrls): Promise<void> {
   const others = { BERTH_OWNER_DATABASE_URL: ownerUrl, BERTH_DIRECT_DATABASE_URL: directUrl };

@@ -51,7 +51,7 @@ export type HardwareRead = { readonly hardware: Hardware; readonly read_by: stri
 
 /** Batch delay of signals whose caller waits for the write. */
 const FLUSH_MS = 20;
-/** Batch delay of the use of keys, for which no caller waits. */
+/** Batch delay of signals that a key was used, for which no caller waits. */
 const USE_FLUSH_MS = 1_000;
 /**
  * The shortest time between two samples of an instance. Nodes send a sample three times less often, so that a delayed

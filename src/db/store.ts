@@ -1,5 +1,5 @@
-// Implements the engine's store on PostgreSQL: a load runs one query per kind of actor, a commit runs one statement
-// (commit_units_1).
+// Implements the engine's store on PostgreSQL: a load runs one query per kind of actor, a commit runs one statement for
+// all its units (commit_units_1). A unit is written as a whole or not at all.
 import {
   ABSENT,
   CommitError,

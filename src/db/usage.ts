@@ -18,8 +18,8 @@ const SWEEPS: readonly Sweep[] = [
   { table: "usage_day", where: `day <= ${LAST_CLOSED} - $1::int`, order: "day", params: [USAGE_KEPT_DAYS] },
 ];
 /**
- * This sweep reads the whole table, because no index finds these rows. So it runs only in a pass that added usage to a
- * day.
+ * Deletes the counters of deleted instances. Reads the whole table, because no index finds these rows. So this sweep
+ * runs only in a pass that added usage to a day.
  */
 const COUNTERS: Sweep = {
   table: "usage_counter",

@@ -68,7 +68,7 @@ To try more:
 Ctrl-C stops everything; the data in ${DATA_DIR} is kept. To begin again, delete this folder.
 `);
 
-// Exits with the exit code of the server: 0 once it has drained.
+// This process exits with the exit code of the server, which is 0 after a drain.
 const stop = () => void environment.stop();
 process.on("SIGINT", stop);
 process.on("SIGTERM", stop);

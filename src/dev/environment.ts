@@ -50,7 +50,7 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
       BERTH_DATA_DIR: options.dataDir,
       BERTH_ROOT_KEY: options.rootKey,
       BERTH_LAB: "1",
-      // The demo's images are served from this machine. By default, loopback addresses may not be fetched.
+      // The demo serves its images at a loopback address, from which nodes may not fetch by default.
       BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]',
       BERTH_LAB_NODES: String(options.nodes),
     },

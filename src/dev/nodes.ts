@@ -18,8 +18,8 @@ export type DevNodesOptions = {
 
 /**
  * Runs the agent until standard input ends. The input ends when the server closes it, and also when the server is
- * killed. So no agent outlives a killed server. If an agent did, the next server would start a second agent for the
- * same node.
+ * killed. So no agent outlives a killed server. If an agent outlived its server, the next server would start a second
+ * agent for the same node.
  */
 const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait "$agent"';
 

@@ -1,5 +1,5 @@
 // Builds a guest that fits into one sector. The guest prints a line on its serial console, and turns itself off when
-// the power button is pressed. Even without KVM, it boots in a second, so a scenario can run a real machine without an
+// the power button is pressed. Even without KVM, it boots in a second, so a scenario can run a real VM without an
 // operating system.
 
 const SECTOR_BYTES = 512;

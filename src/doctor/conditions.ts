@@ -121,8 +121,9 @@ export const CONDITIONS: readonly Check[] = [
     id: "pools-whole",
     title: "no approved node reports a damaged pool",
     severity: "warn",
-    // An agent may report any JSON. With `silent`, a report of another form has no pools and causes no error. The first
-    // condition is true for few nodes, and costs less than a list of the pools of each node.
+    // An agent may report any JSON. With the argument `silent`, a report of another form causes no error and counts as
+    // a report without pools. The first condition is true for few nodes, and costs less than a list of the pools of
+    // each node.
     query: `select format('%s (%s), pool %s: %s', c.hostname, c.server_uuid, pool->>'key',
                           coalesce(pool #>> '{value,health}', pool #>> '{value,status}')) as what
               from cn c join cn_signal s using (server_uuid),

@@ -1,5 +1,5 @@
 // Compresses large JSON answers to reads. The size of a compressed answer depends on repetitions in the answer. If an
-// answer contains a secret and a text that a stranger chose, the size can reveal whether the text contains a part of
+// answer contains a secret and a text that somebody else chose, the size can reveal whether the text contains a part of
 // the secret. Therefore such an answer is not compressed (docs/wire.md, "Compression").
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";

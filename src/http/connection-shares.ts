@@ -1,5 +1,5 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). The share of a source is the maximum
-// number of its connections. A new connection belongs to a stranger and counts against the share of its address. A
+// Divides the open connections among their sources (docs/reliability.md, S-50). A source can have only a limited number
+// of connections, its share. A new connection belongs to a stranger and counts against the share of its address. A
 // request with a valid credential moves the connection to the caller's share, unless this share is full. Strangers can
 // never have all connections. At their limit, a new connection replaces the oldest connection of the address that has
 // the most connections. If the new connection's own address has the most connections, the server closes the new

@@ -4,7 +4,7 @@ import { ERROR_CODE_NAMES, ERROR_CODES } from "../contract/error-codes.ts";
 
 type Json = { [key: string]: unknown };
 
-/** Hints of a route about its error statuses. They are left out of the description. */
+/** Hints of a route about its error statuses. They are left out of the API description. */
 export type RefusalHints = {
   readonly "x-refusals"?: readonly RefusalStatus[];
   readonly "x-also"?: readonly RefusalStatus[];
@@ -43,7 +43,7 @@ export type RefusalStatus = keyof typeof DESCRIPTIONS;
  * `x-never` of a route removes a status.
  */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
-/** The error statuses of every route that is not a GET. `x-never` of a route removes a status. */
+/** Further error statuses of every route that is not a GET. `x-never` of a route removes a status. */
 const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
 const RETRY_AFTER: Json = { "Retry-After": { description: "Whole seconds to wait", schema: { type: "integer" } } };
 const HEADERS: Readonly<Partial<Record<RefusalStatus, Json>>> = {

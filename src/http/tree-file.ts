@@ -50,7 +50,7 @@ export function createTreeFiles(root: string) {
       const base = await unlessMissing(realpath(root));
       if (base === null) return null;
       const found = await unlessMissing(load(segments, base));
-      // If the publication was removed while its file was read, the next publication may have the file.
+      // If this version of the tree was removed while its file was read, the next version may have the file.
       if (found !== null || await unlessMissing(realpath(root)) === base) return found;
     }
     throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);

@@ -1,5 +1,5 @@
 // Serves the files of the web console. `task console:build` writes them. A path without a known file extension gets the
-// page index.html, and its script shows the view of the path. The page needs no cookie, because a browser sends none
+// page index.html, whose script shows the view of this path. The page needs no cookie, because a browser sends none
 // when a user follows a link from another site. The Content-Security-Policy allows scripts, styles, images, fonts and
 // requests only from and to this server. It does not allow strings to become scripts or markup (docs/reliability.md,
 // S-34).

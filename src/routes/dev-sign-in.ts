@@ -1,5 +1,5 @@
 // Defines the routes for a link that works once and signs in a browser on this machine to the web console. The link
-// exists only in the development environment (BERTH_LAB), because its URL contains the code.
+// exists only in the development environment (BERTH_LAB), because its URL contains a code that is enough to sign in.
 import { createRoute } from "@hono/zod-openapi";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-// Answers the claims of nodes: the next job, the tombstones, and the console calls (docs/instances.md, "Jobs").
+// Answers the claims of nodes: the next job, the tombstones (jobs that the node must undo), and the console calls
+// (docs/instances.md, "Jobs").
 import { findJob, findWork } from "../../actors/job/reads.ts";
 import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
 import { type Fault, isFault } from "../contract/fault.ts";

@@ -151,7 +151,7 @@ async function placeAfter(
   return nic && host ? { server_uuid: host, vpc_id: nic.vpc_id, source: next.source } : null;
 }
 
-/** The start of a node's last sentence about a packet that stops. */
+/** The beginning of the last step in a node's answer, if the packet stops on this node. */
 const STOPS = /^stops: /;
 
 function endOf(

@@ -115,8 +115,8 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
 }
 
 /**
- * Lists the nodes with a bridge for a NIC tag. The function reads the nodes of each tag once, so use one function for
- * one plan.
+ * Lists the nodes with a bridge for a NIC tag. The function reads the nodes of each tag once, so create a function for
+ * each plan.
  */
 export type BridgesOf = (nic_tag: string) => Promise<readonly string[]>;
 

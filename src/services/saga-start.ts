@@ -1,4 +1,4 @@
-// Starts a saga whose start message has the reply to the caller, such as the plan of a drain by label.
+// Starts a saga whose start message contains the reply that the caller gets, such as the plan of a drain by label.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { SagaMessage } from "../../actors/saga/messages.ts";
 import type { Ctx, IdempotencyClaim, Writes } from "../routes/deps.ts";

@@ -1,5 +1,5 @@
 // Connects the consoles of this process to the database and the engine. After a commit that changes an instance, a hint
-// arrives, and this process checks the instance's consoles at once.
+// (src/db/hints.ts) names the instance, and this process checks its consoles at once.
 import { createCredentialReferences } from "../auth/credential-reference.ts";
 import { CONSOLES_EACH_MAX, CONSOLES_MAX } from "../contract/limits.ts";
 import type { Hints } from "../db/hints.ts";

@@ -85,7 +85,7 @@ type Arrival = Pick<Move, "instance_id" | "instance_name" | "target_cn_uuid">;
 
 /**
  * Lists the instances that came to the node after the preview. They were created on the node, or began to migrate to
- * the node, before the cordon. The list includes instances that have left the node since.
+ * the node, before the drain cordoned the node. The list includes instances that have left the node since.
  */
 async function listArrivals(
   db: Kysely<Database>,

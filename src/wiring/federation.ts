@@ -1,4 +1,4 @@
-// Creates records for the users of other issuers.
+// Creates records for the users of external token issuers.
 import type { createEngine } from "../../actors/engine/engine.ts";
 import { IssuerUnavailable } from "../auth/issuer-document.ts";
 import type { Federated } from "../auth/issuer-credential.ts";

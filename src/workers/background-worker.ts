@@ -1,8 +1,9 @@
-// Does the background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a
-// commit of this process makes a tell or a timer due, the work begins at once (follow). A pass does the work that any
-// process made due, except maintenance. So it also does work that an error or the end of a process interrupted. Every
-// pass is idempotent, so any number of processes may run passes. The loop of a running process starts passes and
-// maintenance. If the host stops idle processes, another program, such as a cron job, can also start passes.
+// Does the background work: delivers tells (messages between actors), runs timers and sagas, extends the audit chain,
+// does maintenance. If a commit of this process makes a tell or a timer due, the work begins at once (follow). A pass
+// does the work that any process made due, except maintenance. So it also does work that an error or the end of a
+// process interrupted. Every pass is idempotent, so any number of processes may run passes. The loop of a running
+// process starts passes and maintenance. If the host stops idle processes, another program, such as a cron job, can
+// also start passes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -128,8 +129,8 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   /**
-   * Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back.
-   * Returns false if no tick was sent, or if a full queue refused the first tick.
+   * Runs a saga until it ends or waits. The message `tick` runs the next step. If a step is rejected, sends the reason
+   * to the saga, which then rolls back. Returns false if no `tick` was sent, or if a full queue refused the first one.
    */
   async function advance(ref: ActorRef): Promise<boolean> {
     for (let before: LoadedActor["state"] = null;;) {

@@ -11,7 +11,7 @@ export const SPACES = {
   switch: "berth-rack-switch",
   control: "berth-rack-control",
   booter: "berth-rack-booter",
-  /** A network outside of the site: a web server, and the tenant's laptop. */
+  /** A network outside of the site, with a web server and the tenant's laptop. */
   internet: "berth-rack-net",
 } as const;
 

@@ -22,7 +22,7 @@ export type ConsoleControl =
   | { readonly type: "ready"; readonly writer: boolean }
   /** The user `by` took over typing. From now on the receiver of this message can only watch. */
   | { readonly type: "demoted"; readonly by: string }
-  /** The reader was too slow, and the node dropped this many bytes. */
+  /** The receiver of this message read too slowly, so the node dropped this many bytes. */
   | { readonly type: "skipped"; readonly bytes: number }
   /** The whole log or screen was sent. */
   | { readonly type: "done" }

@@ -1,6 +1,6 @@
-// Computes a machine's pool. The layout tool on the node makes the final choice and destroys the data on the disks that
-// it chooses. The result here is used for the proposal and to check an approval. Therefore it must be exactly the
-// tool's result: the same disks in the same roles, and the same error texts.
+// Computes the storage pool of a machine. The layout tool on the node makes the final choice and destroys the data on
+// the disks that it chooses. The result here is used for the proposal and to check an approval. Therefore it must be
+// exactly the tool's result: the same disks in the same roles, and the same error texts.
 import { DISK_LAYOUTS, type DiskLayout } from "../../contract/enums.ts";
 import { defaultLayout } from "./defaults.ts";
 import { diskRoles } from "./roles.ts";

@@ -1,4 +1,4 @@
-// Checks stamps of platform images. A stamp is inserted into a path and a boot script.
+// Checks the stamps that identify platform images. A stamp is inserted into a path and a boot script.
 import { STAMP_CHARS_MAX } from "../../contract/limits.ts";
 
 /** Returns whether a text is safe in a path and in a boot script (docs/booting.md). */

@@ -12,7 +12,7 @@ export type BootClientFacts = {
   readonly has_boot_file: boolean;
 };
 
-/** The longest class that is kept, in characters. Firmware sends about 32. */
+/** The longest vendor class or user class that is kept, in characters. Firmware sends about 32. */
 const CLASS_CHARS_MAX = 64;
 /** Architecture numbers have two bytes in DHCP option 93. */
 const ARCH_MAX = 65_535;

@@ -19,7 +19,7 @@ import { storedBlock } from "./ip-block.ts";
 
 type Addresses = { readonly ipv4: string | null; readonly ipv6: string | null };
 
-/** A node that has a part of the VPC. */
+/** A node that needs the document of the VPC (the view vpc_node). */
 export type ContentHost = {
   readonly server_uuid: string;
   /** Null when the node has no address on the underlay. */
@@ -134,7 +134,7 @@ export function documentFor(
   };
 }
 
-/** Returns whether the node has a part of the VPC. */
+/** Returns whether the node needs the document of the VPC. */
 export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean {
   return hosts.some((host) => host.server_uuid === server_uuid);
 }

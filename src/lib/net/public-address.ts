@@ -46,8 +46,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns whether a URL that others supplied may lead to an address. The address must be public, or in a range that the
- * operator allows.
+ * Returns whether a fetch of a URL that others supplied may connect to this address. The address must be public, or in
+ * a range that the operator allows.
  */
 export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
   const ip = parseIp(text);

@@ -220,7 +220,7 @@ function rejections({ filter_results }: NodeReport): FilterResult[] {
 
 /**
  * Returns whether every node with a capacity report has fewer processors than the instance has vCPUs. Then none of them
- * can take the instance, even with more room. Returns false without a report.
+ * can take the instance, even with more room. Returns false if no node has a report.
  */
 function outnumbers(instance: HostedInstance, { nodes }: Snapshot): boolean {
   const sizes = sizesOf(instance);

@@ -36,7 +36,10 @@ export type GroupMove = {
 /** The fault domain of an instance whose node has none. No node has this fault domain. */
 const NOWHERE = "";
 
-/** Returns the rules of the group for one instance, with the number of the group's other instances in each place. */
+/**
+ * Returns the rules of the group for one instance, with the number of the group's other instances by node or fault
+ * domain.
+ */
 export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
   if (group === null) return null;
   const { members, ...rules } = group;

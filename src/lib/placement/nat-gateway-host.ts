@@ -22,7 +22,7 @@ export type Homeless = {
   readonly generation: number;
   /**
    * The generation that the gateway's last node has applied. It is -1 if that node has applied no generation or was
-   * removed. It is null if that node has no document.
+   * removed. It is null if that node has no document of the VPC.
    */
   readonly applied_generation: number | null;
 };

@@ -84,7 +84,7 @@ function notUpgraded(node: UpgradedNode, refusals: ReadonlyMap<string, string>):
   return because(error ?? state, failed_step, REMEDIES[failed_step ?? ""] ?? `remove the cause, ${REPEAT}`);
 }
 
-/** The upgrade of one node that waits for its drain. `drain` is null before the drain begins. */
+/** The upgrade of one node while it waits for the node's drain. `drain` is null before the drain begins. */
 export type Draining = {
   readonly step: "drain";
   readonly drain_id: string;
@@ -95,7 +95,7 @@ export type Draining = {
   readonly refusal: string | null;
 };
 
-/** The upgrade of one node that waits for the node's return. */
+/** The upgrade of one node while it waits for the node's return. */
 export type Returning = {
   readonly step: "return";
   /** The node's boot before the restart. */

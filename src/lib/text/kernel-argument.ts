@@ -8,7 +8,7 @@ const RESERVED: ReadonlySet<string> = new Set(RESERVED_KERNEL_PROPERTIES);
 
 /**
  * Returns the name of a property in this argument that only the booter may set, or null. The platform's form
- * `-Ba=b,c=d` sets several properties. The check ignores the letter case and the kind of separator.
+ * `-Ba=b,c=d` sets several properties. The check ignores the letter case, and treats `-` like `_`.
  */
 export function reservedKernelArgument(text: string): string | null {
   const names = text.replace(/^-B/, "").split(",").map((part) => part.split("=", 1)[0]!);
