@@ -1,5 +1,5 @@
 // A user with the capability system-read reads all objects of the site except the networks and keys of tenants, and
-// cannot change anything.
+// cannot change these objects.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -1,6 +1,6 @@
-// Starts a certified OpenID provider, as a tenant or a site would run it, and simulates a browser that signs in there.
-// The browser keeps the provider's cookies and follows its redirects. It fills in the provider's own login and consent
-// pages.
+// Starts an OpenID provider from a certified library, as a tenant or a site could run it. Simulates a browser that
+// signs in there. The browser keeps the provider's cookies and follows its redirects. It fills in the provider's own
+// login and consent pages.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider, { type Configuration } from "oidc-provider";
