@@ -16,7 +16,7 @@ export type ApiKeyMessage =
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
   /**
    * Deletes the key of a node. The node's record sends this message when the node is removed or reset, when it gets a
-   * new key, or when its setup run fails, expires or is abandoned.
+   * new key, or when its setup run ends without success.
    */
   | { readonly type: "revoke" }
   /**

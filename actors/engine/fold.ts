@@ -1,6 +1,6 @@
 // Folding loads an actor once and applies the actor's queued messages to the loaded state, in order. The result is a
 // chain of units in one commit call. Each unit is written as a whole or not at all, and begins at the version that the
-// unit before it writes. If a unit is not written, the units after it count as lost races, and their messages are
+// unit before it writes. If a unit is not written, the units after it are not written either, and their messages are
 // applied again. Messages whose decisions cannot fail share one unit. A message gets a unit of its own if its decision
 // has an alternative, a `with` part for another actor, a tell that may join the commit, or any condition except a lock.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";

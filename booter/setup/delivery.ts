@@ -40,7 +40,7 @@ export function requestOf({ epoch, deliveries = 1 }: Delivered): string {
 /**
  * Stores the script at the control plane, so that another booter accepts the script's calls. Returns null, or why the
  * script must not be sent.
- * @throws ApiFault if the control plane does not answer
+ * @throws ApiFault if the call fails without a refusal (isRefusal)
  */
 export async function storeScript(
   api: Pick<ApiClient, "delivered">,

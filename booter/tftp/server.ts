@@ -133,7 +133,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
         }
         return;
       }
-      // Firmware first asks only for the size, and ends that transfer with an error packet.
+      // Firmware may first ask only for the size, and then end the transfer with an error packet.
       if (opcodeOf(bytes) === ERROR) return end();
       if (opcodeOf(bytes) !== ACK || bytes.length < 4) return;
       const packets = machine.acknowledged(bytes[2]! * 256 + bytes[3]!);

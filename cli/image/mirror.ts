@@ -1,6 +1,6 @@
 // Copies selected images of an index with their files into one folder, for a site without the internet. A file gets its
 // final name only when complete, and a list is written after the files that it lists. So a reader finds every listed
-// file, during a run and after a crash. Unlisted documents below v1/ are removed last. Unlisted image files and
+// file, during a run and after a crash. Unlisted documents below v1/ are removed at the end. Unlisted image files and
 // vendors' documents are removed only with --prune.
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";

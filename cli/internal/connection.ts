@@ -77,8 +77,8 @@ function ofSession(profile: string, saved: Session): Connection {
 }
 
 /**
- * Returns the endpoint. Throws a usage Failure if no flag, variable or profile has a valid endpoint, or if
- * OPSCTL_ENDPOINT and OPSCTL_PROFILE are both set.
+ * Returns the endpoint. Throws a usage Failure if there is none or it is not valid, or if OPSCTL_ENDPOINT and
+ * OPSCTL_PROFILE are both set.
  */
 export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
   const env_endpoint = envText(environment, "OPSCTL_ENDPOINT");

@@ -80,7 +80,7 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     }));
 }
 
-/** Runs the plan. If the plan stops, the failure lists what was applied and what was not. */
+/** Runs the plan. If the plan stops, the failure (after Ctrl-C, a note) lists what was applied and what was not. */
 async function runPlan(io: Io, plan: Plan, present: Present): Promise<void> {
   const done: Step[] = [];
   try {
