@@ -1,8 +1,8 @@
 // Records which boot scripts were used. A second record covers the archives with machines' own files in the same way. A
 // boot script can contain secrets, so its URL works once (docs/reliability.md S-21). A HEAD does not use the URL up. A
-// machine may repeat a GET that was interrupted, unless the booter has restarted: the booter writes a use to disk before
-// it sends the first byte. So the booter never serves a whole script twice, even if it is killed. A machine that lost a
-// complete answer starts over with a new DISCOVER, as iPXE does, and gets a new script.
+// machine may repeat a GET that was interrupted, unless the booter has restarted: the booter writes a use to disk
+// before it sends the first byte. So the booter never serves a whole script twice, even if it is killed. A machine that
+// lost a complete answer starts over with a new DISCOVER, as iPXE does, and gets a new script.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TICKET_S, TRANSACTIONS_MAX } from "./limits.ts";

@@ -132,7 +132,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
         machine.state = "awaiting_setup";
       }
       machine.restarted = false;
-      // The script was delivered earlier, and the node is again in awaiting_setup: the run failed or timed out.
+      // The script was delivered earlier, and the node is again in awaiting_setup: the run ended without success.
       if (state === "awaiting_setup" && run !== null && run.delivered !== null) await finish(server_uuid);
       if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
     } catch (error) {
@@ -147,7 +147,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // The script was already sent, and must not be repeated.
+    // The script was already sent over this connection, or must not be repeated.
     if (before !== null && before.delivered !== null && (sent.get(server_uuid) === peer || !maySend(before))) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
@@ -181,7 +181,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const { delivered, token }: Sending = sending;
     const refusal = await storeScript(api, server_uuid, delivered);
     if (refusal !== null) {
-      // The machine already runs a script of this run, with another booter, or the run has ended.
+      // The machine already runs a script from another booter, or the run has ended.
       log("setup.not_sent", { server_uuid, mac: peer.mac, reason: refusal });
       return await finish(server_uuid);
     }
