@@ -77,7 +77,7 @@ function ofSession(profile: string, saved: Session): Connection {
 }
 
 /**
- * Returns the endpoint. Throws a usage Failure if there is none or it is not valid, or if OPSCTL_ENDPOINT and
+ * Returns the endpoint. Throws a usage Failure if the endpoint is missing or not valid, or if OPSCTL_ENDPOINT and
  * OPSCTL_PROFILE are both set.
  */
 export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
