@@ -96,7 +96,8 @@ function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefin
 }
 
 /**
- * Reads the whole body. Never holds more than `bytes_max` in memory, and never more than held_bytes_max for all bodies.
+ * Reads the whole body. Never collects more than `bytes_max` bytes, and never more than held_bytes_max for all bodies
+ * together.
  */
 function readBody(req: IncomingMessage, bodies: Bodies, { bytes_max, end, received }: Reading): Promise<Body> {
   return new Promise((resolve) => {

@@ -22,9 +22,9 @@ export type LabelDrainNext =
   | { readonly next: "end"; readonly result: LabelDrainResult };
 
 /**
- * Returns the nodes whose drains can begin, or the result when no drain is left to begin or to wait for. After a drain
- * has failed or was refused, no other drain begins. Drains begin in the order of the nodes. The number of drains that
- * have begun exceeds the number of ended drains by at most `max_unavailable`. A process that read an older state counts
+ * Returns the nodes whose drains can begin. Returns the result if no drain runs and none can begin. After a drain has
+ * failed or was refused, no other drain begins. Drains begin in the order of the nodes. The number of drains that have
+ * begun exceeds the number of ended drains by at most `max_unavailable`. A process that read an older state counts
  * fewer ended drains, so it does not exceed this limit.
  * @param refusals - The reasons of refused drains, by node.
  */
