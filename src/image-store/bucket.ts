@@ -84,7 +84,7 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
 
   return {
     write: async (id, part, bytes) => {
-      // A bucket that does not support this header replaces the part.
+      // A bucket that ignores If-None-Match replaces the stored part.
       const answer = await ask("PUT", partUrl(id, part), bytes, { "if-none-match": "*" });
       await answer.body?.cancel();
       if (answer.ok) return true;

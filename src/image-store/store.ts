@@ -19,8 +19,9 @@ export type StoredImage = { readonly id: string; readonly changed_at_ms: number 
 
 export type ImageStore = {
   /**
-   * Stores a part. The part is durable when the promise resolves, and never changes. Returns false if the part is
-   * already stored with other bytes, for example because a second program uploads to the same record.
+   * Stores a part. The part is durable when the promise resolves. It never changes, except in a bucket that ignores
+   * If-None-Match. Returns false if the part is already stored with other bytes, for example because a second program
+   * uploads to the same record.
    */
   write(id: string, part: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Returns a part, or null if it is missing. */

@@ -1,5 +1,5 @@
-// Summarizes the load of nodes and instances, and deletes old rows. Every process runs a pass in each interval. The
-// database lets only one process summarize.
+// Summarizes the load of nodes and instances, and deletes old rows. Every process runs a pass in each interval. In each
+// interval, the database lets only one process summarize the load.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
