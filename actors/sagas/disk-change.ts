@@ -1,7 +1,7 @@
 // Creates, attaches, detaches or deletes a data disk, or creates or deletes a snapshot. The first commit occupies the
 // instance (OperationKind in instance/operation.ts); the end of the node's job changes the record of the disk or
-// snapshot. A failed operation leaves the disk as it was, and a disk that could not be created is removed
-// (docs/instances.md, "Data disks").
+// snapshot. After a failed create, the record of the disk or snapshot is removed. Any other failed operation leaves the
+// record as it was (docs/instances.md, "Data disks").
 import { SNAPSHOT_CONSISTENCIES, type SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { Disk } from "../../src/contract/instance.ts";
 import type { Snapshot } from "../../src/contract/snapshot.ts";
