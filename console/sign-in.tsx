@@ -94,8 +94,8 @@ function SignIn() {
             label: "API key",
             type: "secret",
             hint:
-              "Begins with opsk_. The first one is the root operator's, which the installation or the first start " +
-              "of the server made. The console does not store keys.",
+              "Begins with opsk_. The installation or the first start of the server creates the root operator's key. " +
+              "The console does not store keys.",
           }]}
         cli={({ username = "" }) => {
           const flags = { "--endpoint": location.origin, "--username": isPassword ? username || "NAME" : null };

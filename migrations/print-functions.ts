@@ -70,7 +70,7 @@ export async function printedFunctions(
     await locks(
       "berth_held",
       "held",
-      "Locks the actors of kind $1 that still have the given versions. Skips locked rows. Returns the actors' positions.",
+      "Locks the actors of kind $1 with the given versions, except locked rows. Returns positions in the arguments.",
     ),
     await locks(
       "berth_absent",

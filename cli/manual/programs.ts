@@ -39,7 +39,7 @@ export async function everyManual(): Promise<Manual[]> {
           ["OPSCTL_ENDPOINT", "Address of the control plane."],
           [
             "OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN",
-            "The credential: an API key or a session's token. The first one wins.",
+            "The credential: an API key or a session's token. If both are set, the API key is used.",
           ],
           ["OPSCTL_PROFILE", "The saved profile to use. Cannot be combined with OPSCTL_ENDPOINT."],
           ["OPSCTL_INDEX", "URL or folder of the image index; by default the control plane's index."],
@@ -63,7 +63,7 @@ export async function everyManual(): Promise<Manual[]> {
           ["TENANTCTL_ENDPOINT", "Address of the control plane."],
           [
             "TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN",
-            "The credential: an API key or a session's token. The first one wins.",
+            "The credential: an API key or a session's token. If both are set, the API key is used.",
           ],
           ["TENANTCTL_PROFILE", "The saved login to use. Cannot be combined with TENANTCTL_ENDPOINT."],
           ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "Default tenant and project."],

@@ -21,7 +21,7 @@ export function policyChanges(old: BootPolicy, next: Readonly<Record<keyof BootP
   const changed = fields.filter((field) => text(old[field]) !== text(next[field]));
   return changed.length === 0
     ? "Nothing changes."
-    : `Every machine boots by this policy from its next netboot on. Changes: ${
+    : `Machines boot by this policy from their next netboot on. Changes: ${
       changed.map((field) => POLICY_FIELDS[field]).join(", ")
     }.`;
 }

@@ -103,7 +103,7 @@ export function Images() {
         key: "c",
         button: "Offer",
         notice:
-          "The nodes fetch the file from the URL and check its digest. To check a vendor's signature too, use the command.",
+          "The nodes fetch the file from the URL and check its digest. To check a vendor's signature too, use opsctl image import.",
         fields: [
           { name: "name", label: "Name" },
           { name: "os", label: "System", hint: "Such as ubuntu" },

@@ -87,7 +87,9 @@ function Hop({ hop }: { readonly hop: TraceHop }) {
         <p class="sentence warn">The node has applied generation {generation} of {desired_generation}.</p>
       )}
       {differences !== null && differences > 0 && (
-        <p class="sentence warn">The node's router differs from its document in {counted(differences, "place")}.</p>
+        <p class="sentence warn">
+          The node's router differs from its network document in {counted(differences, "place")}.
+        </p>
       )}
       <ol class="plain">{steps.map((step, index) => <li key={index}>{step}</li>)}</ol>
     </Section>

@@ -52,7 +52,9 @@ export function Problem({ refusal, lookedFor, isLate }: {
     <div class="problem">
       <div role="alert">
         <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
-        {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
+        {isMissing && (
+          <p>It may have been deleted, the address may have a typo, or you may lack the permission to see it.</p>
+        )}
         {isLate === true && <p>The page shows data from an earlier read, which may be out of date.</p>}
       </div>
       {isMissing && <WaysBack />}

@@ -326,7 +326,7 @@ export function printAgents(report: AgentsReport): void {
     ["cores: database", cores(database_cores)],
     ["cores: agents", cores(agents_cores)],
     ["server's memory, MB", (server_bytes / 1e6).toFixed(0)],
-    ["grown for each agent, KB", (bytes_per_agent / 1e3).toFixed(1)],
+    ["growth of the server's memory for each agent, KB", (bytes_per_agent / 1e3).toFixed(1)],
     ...(report.heartbeat === null ? [] : [["heartbeat: p50, p99 ms", times(report.heartbeat)] as const]),
     ["another caller's read: p50, p99 ms", times(read)],
     ["another caller's write: p50, p99 ms", times(write)],

@@ -159,7 +159,7 @@ async function measureApplications(site: NetworkSite): Promise<Record<string, nu
     "a rule changes, slowest of 20": Math.max(...changes),
     "nothing changes, median": median(unchanged)!,
     [`${NICS} NICs and ${RULES} rules arrive at once`]: first_large_ms,
-    "one of them changes, median": median(one_rule)!,
+    "one of these rules changes, median": median(one_rule)!,
     [`${VPCS} VPCs, one after another`]: all_vpcs_ms,
   };
 }

@@ -7,7 +7,7 @@ import type { Database } from "../../src/db/tables.ts";
 const db = {} as Kysely<Database>;
 const row = (version: number, ms = 0) => ({ version, updated_at: new Date(ms) });
 
-test("the row is read again only if its version or the time of its last change differs", async () => {
+test("the process reads the row again only if its version or the time of its last change has changed in the database", async () => {
   let stored: ReturnType<typeof row> | undefined;
   let reads = 0;
   const find = keptRow(() => Promise.resolve(stored), () => {

@@ -131,7 +131,7 @@ describe("S-21: a boot script", () => {
     expect((await http(again.path, address)).status).toBe(200);
   });
 
-  test("is not served for a changed ticket", async () => {
+  test("is not served if one character of the ticket in its path is changed", async () => {
     const { address, path } = await offered();
     const flip = (at: number) => path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1);
     for (let at = "/script/".length; at < path.length; at++) {
@@ -370,7 +370,7 @@ test.each([
   expect((await http(path, address)).status).toBe(404);
 });
 
-test("/time needs no ticket", async () => {
+test("GET /time succeeds without a ticket", async () => {
   const { status, text } = await http("/time", "127.0.0.1");
   expect([status, Number.isNaN(Date.parse(text.trim()))]).toEqual([200, false]);
 });

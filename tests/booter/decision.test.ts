@@ -95,10 +95,13 @@ test.each(["discovered", "decommissioned"] as const)(
   },
 );
 
-test.each(BOOT_RECORD_STATES)("a %s record in rescue boots the rescue image, but not without an address", (state) => {
-  expect(cell({ state, rescue: true, addressed: true }, "bios").kind).toBe("rescue");
-  expect(cell({ state, rescue: true, addressed: false }, "bios")).toEqual({ kind: "nothing", reason: "no_address" });
-});
+test.each(BOOT_RECORD_STATES)(
+  "a machine whose %s record is in rescue boots the rescue image, but gets nothing without an address",
+  (state) => {
+    expect(cell({ state, rescue: true, addressed: true }, "bios").kind).toBe("rescue");
+    expect(cell({ state, rescue: true, addressed: false }, "bios")).toEqual({ kind: "nothing", reason: "no_address" });
+  },
+);
 
 describe("while the control plane is unreachable", () => {
   test("an enrolled node boots its own image or the rescue image", () => {

@@ -139,7 +139,7 @@ describe("the destination of a reply", () => {
     expect(ask(discover("ipxe"), { facts })).toEqual({ kind: "silent", reason: "no_segment" });
   });
 
-  test("a renewal goes to the machine itself", () => {
+  test("the reply to a renewal goes to the machine's own address", () => {
     const parts = { ciaddr: number("10.0.0.10"), options: [REQUEST_TYPE, ...CLIENTS.ipxe] };
     expect(sent(parts)).toMatchObject({ address: "10.0.0.10", port: 68 });
   });

@@ -158,7 +158,7 @@ describe("a bare machine", () => {
     expect(JSON.stringify(rows[0]?.sysinfo)).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("is not announced when its inventory lacks the network port of its login", async () => {
+  test("is not announced if its inventory lacks the network port from which it booted", async () => {
     const bare = await netbooted();
     const other = { ...bare, sysinfo: { ...bare.sysinfo, ...sysinfoOf([newMac()]) } };
     await listening(other);

@@ -26,7 +26,7 @@ test("an address belongs to the machine that got it last, even after the file is
   }
 });
 
-test("when the number of machines exceeds its maximum, the oldest machine is forgotten", async () => {
+test("when the number of machines exceeds its maximum, the machine that was learned first is forgotten", async () => {
   const leases = await openLeases(folder.path, 2);
   for (const [index, mac] of [A, B, C].entries()) leases.learned(mac, `10.0.0.${index}`);
   expect([A, B, C].map((mac) => leases.addressOf(mac))).toEqual([null, "10.0.0.1", "10.0.0.2"]);

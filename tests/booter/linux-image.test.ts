@@ -36,7 +36,7 @@ describe("the booter refuses an image and states the reason if", () => {
     ["a file is missing", () => rm(image("vmlinuz")), /^vmlinuz: is missing/],
     ["the signature is missing", () => rm(image("manifest.json.asc")), /^manifest\.json\.asc: is missing/],
     ["the manifest was changed", () => manifest((each) => each.command_line = ["init=/bin/sh"]), /^manifest\.json: /],
-    ["another key signed it", async () => {
+    ["another key signed the manifest", async () => {
       await writeReleaseKey(join(folder.path, "other"));
       const other = await readReleaseKey(join(folder.path, "other"), null);
       await writeFile(join(folder.path, "image-key.asc"), armoredPublicKey(other));

@@ -153,7 +153,7 @@ describe("while the control plane is unreachable", () => {
     expect(await hash()).toBeNull();
   });
 
-  test("a cached record has no password hash if its node changed, if it is not enrolled, or if it is too old", async () => {
+  test("a cached record has no password hash if it belongs to another node now, if it is not enrolled, or if it is too old", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const cached = () => JSON.stringify(records.cached());

@@ -209,7 +209,7 @@ describe("the command", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("--boot-uri")]);
   });
 
-  test("refuses other targets", async () => {
+  test("refuses the unsupported target cd", async () => {
     expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--target", "cd")).code).toBe(2);
   });
 });

@@ -195,7 +195,7 @@ describe("a run fails and changes no disk if", () => {
         20,
       ],
       [
-        "an exported pool is another machine's",
+        "an exported pool belongs to another machine",
         async ({ put }) => {
           await put("exported");
           await put("datasets/zones", "11111111-2222-3333-4444-555555555555");

@@ -40,7 +40,7 @@ test.each([
   [1023, "1023B"],
   [1_610_612_736, "1.5GiB (1610612736 bytes)"],
   [1_610_612_737, "1.5GiB (1610612737 bytes)"],
-])("the size of one record, %d bytes, is printed rounded and exact: %s", (bytes, text) => {
+])("in the output of one record, a size of %d bytes is printed rounded and exactly: %s", (bytes, text) => {
   expect(exactSizeText(bytes)).toBe(text);
 });
 

@@ -28,7 +28,7 @@ test("options of the command and of the program are completed", async () => {
   expect(await complete(["cn", "list", "--"])).toEqual(expect.arrayContaining(["--state", "--json", "--endpoint"]));
 });
 
-test("the values of a closed set are completed", async () => {
+test("the values of an option or argument with a fixed set of values are completed", async () => {
   expect(await complete(["cn", "label", "set", "n1", "--role", ""])).toEqual(["tenant", "edge", "both"]);
   expect(await complete(["completion", "z"])).toEqual(["zsh"]);
 });
@@ -117,7 +117,7 @@ words=(opsctl cn 's x'); CURRENT=3; _opsctl`,
   expect(read()).toBe("[__complete][--][cn][s x]");
 });
 
-test("the fish script passes the words to opsctl and its candidates to fish", (context) => {
+test("the fish script passes the words to opsctl, and the candidates of opsctl to fish", (context) => {
   needs(context, "fish");
   const { file, read } = seenArguments();
   const fake = `function opsctl; printf '[%s]' $argv > ${file}; printf 'aa:bb\\tShow one *\\nset\\n'; end`;

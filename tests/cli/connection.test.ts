@@ -75,7 +75,7 @@ test("an unknown profile is an error that names the command to create it", async
   await expect(resolveConnection(environment, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
 });
 
-test("the credentials file has mode 0600, and its draft is deleted", async () => {
+test("the credentials file has mode 0600, and no temporary file remains beside it", async () => {
   const { environment } = await withProfiles();
   const folder = configFolder(environment);
   expect((await stat(join(folder, "credentials.toml"))).mode & 0o777).toBe(0o600);

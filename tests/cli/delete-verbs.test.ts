@@ -161,13 +161,13 @@ describe("verbs that take something away", () => {
   });
 
   const asking = Object.entries(RULES).filter(([, rule]) => rule !== "never");
-  test.each(asking)("%s asks on a terminal, and a wrong answer changes nothing", async (verb) => {
+  test.each(asking)("on a terminal, %s asks for confirmation, and a wrong answer changes nothing", async (verb) => {
     const ran = await run(verb, [], WRONG_ANSWER);
     expect(ran).toMatchObject({ asked: true, changed: false, code: 1 });
     expect(ran.err).toContain("error: not confirmed; nothing was changed");
   });
 
-  test.each(asking)("%s accepts the name on a terminal", async (verb) => {
+  test.each(asking)("on a terminal, %s changes the record after the user typed its name", async (verb) => {
     const name = verb.endsWith("decommission") ? MAC : NAME;
     expect(await run(verb, [], { isTTY: true, typed: [name] })).toMatchObject({ asked: true, changed: true });
   });

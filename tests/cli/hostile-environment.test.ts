@@ -77,7 +77,7 @@ describe.each(NAMES)("%s", (name) => {
     ["BUN_JSC_noSuchOption", "1"],
     ["NODE_OPTIONS", "--require ./evil.cjs"],
     ["NODE_DEBUG", "http,https,tls"],
-  ])("behaves in the same way with %s=%s", async (variable, value) => {
+  ])("behaves with %s=%s in the same way as without this variable", async (variable, value) => {
     expect(await ended(name, { [variable]: value })).toEqual(await ended(name, {}));
   });
 

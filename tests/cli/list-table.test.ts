@@ -17,7 +17,7 @@ const columns = (stays: boolean): readonly Column<Node>[] => [
 const table = (width: number | null, stays = true) =>
   listTable(columns(stays), ROWS, { wide: false, width, colour: false, headers: true, now_ms: 0 });
 
-test("a wide terminal and a pipe show everything", () => {
+test("a wide terminal and a pipe get all columns with whole cells", () => {
   for (const width of [80, null]) {
     expect(table(width)).toEqual({
       hidden: [],
@@ -56,7 +56,7 @@ test("a very long name is truncated before a column is left out, but a name of u
   expect(named("n".repeat(38), 50).text).toContain(`${"n".repeat(38)}  tenant\n`);
 });
 
-test("a narrower terminal omits the last columns first, and omits a column with `stays` after the others, but never the first column", () => {
+test("a narrower terminal omits the last columns first and the columns with `stays` last, but never the first column", () => {
   expect(table(24)).toEqual({
     hidden: ["VERSION"],
     text: ["NAME  ROLE    READY", "cn-1  tenant  yes", "cn-2  edge    no (an op…"].join("\n"),

@@ -4,7 +4,7 @@ import { networkReason } from "../../cli/internal/network-reason.ts";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { fakeEnvironment } from "./fake-environment.ts";
 
-test("an unknown host name has the same reason in each runtime, and other reasons are stated without the runtime's code", () => {
+test("an unknown host name has the same reason in each runtime, and other reasons have no error code of the runtime", () => {
   const bun = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
   const deno = new Error("fetch failed", { cause: new Error("dns error: failed to lookup address information") });
   for (const error of [bun, deno]) expect(networkReason(error)).toBe("the host name is not known");

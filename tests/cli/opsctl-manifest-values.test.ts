@@ -66,7 +66,7 @@ test("the description null removes the description of an external subnet", async
   await applyTwice(described("null"));
 });
 
-test("a second run changes nothing if addresses of a subnet are null, which the server then chooses", async () => {
+test("a second run changes nothing if the manifest has null for addresses of a subnet, because the server chooses these", async () => {
   const unset = ["provision_start_ipv4", "provision_end_ipv4", "gateway_ipv4"].map((field) => `${field}: null`);
   await applyTwice(subnet(`name: chosen, ipv4_block: 198.18.8.0/24, ${unset.join(", ")}`));
 });
@@ -115,7 +115,7 @@ test("another gateway of a fixed public pool is refused", async () => {
   ]);
 });
 
-test("a setting with the value null is set", async () => {
+test("a manifest can set a setting to null", async () => {
   const limit = (value: string) => `settings: [{ key: quota.tenant_default.cpu_limit, value: ${value} }]`;
   await applyTwice(limit("4"));
   await applyTwice(limit("null"));

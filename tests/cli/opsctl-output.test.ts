@@ -61,7 +61,7 @@ test("`config set` and `config unset` print a note only if a variable overrides 
   expect(stored.err()).toBe("");
 });
 
-test("`image show` prints the size as in lists, and the bytes", async () => {
+test("`image show` prints the size in the form of a list and in bytes", async () => {
   const id = "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012";
   const image = { id, name: "debian", os: "linux", version: "12", size_bytes: 1_610_612_736, sha256: "ab" };
   const ran = await opsctl(["image", "show", id], answering(image));

@@ -70,7 +70,7 @@ test("a user is created, listed and shown, gets and loses capabilities, and is d
   expect((await at.run("user show ada")).code).toBe(3);
 });
 
-test("a user of a tenant is created and listed with the tenant's name", async () => {
+test("a user is created in a tenant, and `user list --tenant` lists the users of a tenant by the tenant's name", async () => {
   await at.printed("silo create users");
   const { tenant_id, silo_id } = await user("bob", "--tenant users/default");
   expect(await at.json("silo show users")).toMatchObject({ id: silo_id, default_tenant_id: tenant_id });
@@ -181,7 +181,7 @@ test("a DELETE of a missing object reports the missing object, even if the serve
   expect(ran.code, ran.err()).toBe(3);
 });
 
-test("if the machine's clock is hours ahead, each command renews the token only once", async () => {
+test("if the machine's clock is an hour ahead, a command renews the token only once", async () => {
   await user("ann", "--capability system-read");
   const { home_dir, wall_ms } = await logIn("ann");
   const ran = await at.run("network-pool list", { env: {}, home_dir, wall_ms: wall_ms + 3_600_000 });

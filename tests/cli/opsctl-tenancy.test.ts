@@ -172,7 +172,7 @@ test("a quota is set with sizes, shown with its usage, changed in part and remov
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
 });
 
-test("one limit of a new quota is set alone, and a limit can be unlimited again", async () => {
+test("a new quota with one given limit copies the other limits from the site's defaults; a limit can become unlimited", async () => {
   await project("partial");
   const of = "partial/default/web";
   await at.printed("config set quota.project_default.cpu_limit 3");

@@ -112,7 +112,7 @@ describe("rows and columns of a list", () => {
 });
 
 describe("tables", () => {
-  test("a terminal shows ids as prefixes that differ in all rows; a pipe gets whole ids", async () => {
+  test("a terminal shows a prefix of each id that is unique among the rows; a pipe gets whole ids", async () => {
     const shown = await silos(["--columns", "name,id"], true);
     const ids = shown.split("\n").slice(1, -1).map((line) => line.split(/\s+/)[1]!);
     expect(new Set(ids).size).toBe(SILOS.length);
@@ -120,7 +120,7 @@ describe("tables", () => {
     expect(await silos(["--columns", "name,id"])).toContain(SILOS[0]!.id);
   });
 
-  test("a terminal shows a long cell only up to its width; a pipe gets the whole cell", async () => {
+  test("a long cell is cut to the width of a terminal, and is written whole to a pipe", async () => {
     const long = { ...SILOS[0]!, description: "x".repeat(300) };
     const options = { server: () => ({ body: [long] }), wall_ms: WALL_MS };
     const shown = (await opsctl(["silo", "list"], { ...options, isTTY: true })).out().trimEnd().split("\n");
@@ -155,7 +155,7 @@ test("`show` prints one record in the formats name, jsonpath, yaml and csv", asy
   expect(await run("csv")).toContain(",acme,");
 });
 
-test("a record with a field that is a list is printed as one record", async () => {
+test("a record that contains a list is printed as one record", async () => {
   const webhook = { id: "w1", name: "ops", events: ["instance_*"] };
   const run = async (...words: readonly string[]) =>
     (await opsctl(["api", "GET", "/v1/webhooks/w1", ...words], { server: () => ({ body: webhook }) })).out();

@@ -70,7 +70,7 @@ test("`capacity show` prints the resources of the fleet or of one node, and the 
   expect(node).toMatch(/^INSTANCES +- +1$/m);
 });
 
-test("`audit list` of a tenant shows its own events, newest first, with the filters of a search", async () => {
+test("`tenantctl audit list` shows only the tenant's events, newest first, and has filters", async () => {
   const project = (name: string) => ({ key: a.tenant.key, body: { name } });
   const path = `/v1/tenants/${a.tenant.tenant_id}/projects`;
   okOf(await a.t.call("POST", path, project("shop")));

@@ -121,9 +121,9 @@ test.each([
   ["an empty hash", ["--hash", ""], {}],
   ["two different passwords", [], { isTTY: true, typed: ["a", "b"] }],
   ["no terminal and no option", [], {}],
-  ["two ways at once", ["--hash", HASH, "--clear"], {}],
-  ["two ways at once", ["--clear", "--password-stdin"], {}],
-  ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
+  ["two exclusive options", ["--hash", HASH, "--clear"], {}],
+  ["two exclusive options", ["--clear", "--password-stdin"], {}],
+  ["two exclusive options", ["--hash", HASH, "--password-stdin"], {}],
 ])("`root-password` with %s (%j) is a usage error and sends no request", async (_what, argv, options) => {
   const ran = await password(argv, options);
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);

@@ -157,7 +157,7 @@ test("`setup approve --wait` prints each step once and then the node", async () 
   expect(ran.out()).toContain(`CN ${NODE_ID} is set up (state=setting_up)\n`);
 });
 
-test("on a terminal, `--wait` rewrites one status line, which starts with the clock and is erased at the end", async () => {
+test("on a terminal, `--wait` rewrites one line with the progress and the time left, and erases the line at the end", async () => {
   const options = { ...setup([...RUN, { state: "succeeded" }]), isTTY: true };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--yes"], options);
   expect(ran.err()).toContain("\r\u001b[K[20 %, 2 s, at most 45 min left] verify");
@@ -165,7 +165,7 @@ test("on a terminal, `--wait` rewrites one status line, which starts with the cl
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
 });
 
-test("a failed setup exits 1 with the machine's reason", async () => {
+test("`setup approve --wait` exits 1 with the machine's reason if the setup fails", async () => {
   const end = { state: "unwound", error: "no room" };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait"], setup([end]));
   expect([ran.code, ran.err()]).toEqual([1, "error: the setup failed: no room\n"]);

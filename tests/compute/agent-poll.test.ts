@@ -141,7 +141,7 @@ describe("work", () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("only one of two waiting polls of a node gets a job, for example after a restart of the agent", async () => {
+  test("if two polls of a node wait, as after a restart of the agent, only one poll gets a job", async () => {
     const both = Promise.all([poll({ wait: 3, work: WORK }), poll({ wait: 3, work: WORK })]);
     await pause(HELD_MS);
     const id = await enqueue(t, node);

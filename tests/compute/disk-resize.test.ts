@@ -57,7 +57,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("rejects a size that is not larger, and a size above 16 TiB", async () => {
+  test("rejects a size that is not larger than its present size, and a size above 16 TiB", async () => {
     const { id } = await a.running();
     const [{ id: boot, size_bytes }] = await a.disksOf(id);
     for (const size of [0, 16 * 2 ** 40 + 1]) {

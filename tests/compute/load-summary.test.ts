@@ -76,7 +76,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
   expect(await loadOf(3_600)).toEqual({ stale: false, cpu_p95_5m: 0.8, ram_used_p95_5m: 0.3, cpu_p50_1d: 0.45 });
 });
 
-test("a reported zero means unknown, and adds no sample", async () => {
+test("a reported zero means unknown, and a report with only zeros adds no sample", async () => {
   await reports([0, 0]);
   expect(await summary()).toBeUndefined();
   expect(await loadOf(3_600)).toBeNull();
@@ -115,13 +115,13 @@ test("samples are kept for a week and deleted with their node", async () => {
   }
 });
 
-test("a woken control plane runs a pass if a pass is due", async () => {
+test("the background work of a control plane runs a pass if a pass is due", async () => {
   await says(0.5, 500);
   await t.plane.pass();
   expect(await summary()).toMatchObject({ cpu_p95_5m: 0.5 });
 });
 
-test("a stop takes effect at once, even before the interval is known", async () => {
+test("a stop of the worker takes effect at once, even before the worker knows its interval", async () => {
   let say = (_interval_s: number) => {};
   const interval = new Promise<number>((resolve) => say = resolve);
   const load = createLoadMaterializer({

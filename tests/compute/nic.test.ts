@@ -161,7 +161,7 @@ test("a repeated request gets the first answer, even after the NIC was removed",
   await a.destroy(id);
 });
 
-test("the NICs of an instance, and the addresses and blocks of a NIC, are limited", async () => {
+test("the number of NICs of an instance, and the numbers of addresses and blocks of a NIC, are limited", async () => {
   const { id } = await a.stopped();
   const { name } = await a.show(id);
   const nics = [];

@@ -122,7 +122,7 @@ describe("the placement settings of a node", () => {
     expect((await placementOf(id)).labels).toEqual({ rack: "a3" });
   });
 
-  test("include labels, which filter both lists of nodes", async () => {
+  test("include labels, by which GET /v1/system/cns and GET /v1/system/nodes filter nodes", async () => {
     const [a, b, c] = [await openNode(t), await openNode(t), await openNode(t)];
     okOf(await patch(a.id, { labels: { rack: "a3" } }));
     okOf(await patch(b.id, { labels: { rack: "a4", power: "b" } }));

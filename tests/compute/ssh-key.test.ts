@@ -42,7 +42,7 @@ test("a user's key is shown with scope, line and fingerprint, and is listed", as
   expect(okOf(await t.call("GET", OWN, { key: member.key }))).toContainEqual(made.body);
 });
 
-test("the fingerprint of every key type without a security key equals the output of ssh-keygen", async (context) => {
+test("the fingerprint of a key of every type, except types for security keys, equals the output of ssh-keygen", async (context) => {
   needs(context, "ssh-keygen");
   const folder = await temporaryFolder("ssh-key");
   try {

@@ -56,7 +56,8 @@ export async function readSite(io: Io, { wants, wantsSilo }: Part): Promise<Exis
  */
 function settingRecord({ key, value, default: usual, env_override }: SettingView): Existing {
   if (env_override !== null) {
-    const no_effect = `${env_override} is set on the server and overrides the manifest; remove one of them`;
+    const no_effect =
+      `the environment variable ${env_override} of the server overrides the manifest; remove the variable, or the setting from the manifest`;
     return { ...record("settings", key, { key, value }, false), no_effect };
   }
   return record("settings", key, { key, value }, canonicalJson(value ?? null) !== canonicalJson(usual ?? null));

@@ -23,7 +23,9 @@ const VERBS: ManifestVerbs<Io> = {
     const overridden = existing.filter(({ no_effect }) => no_effect !== undefined).map(({ key }) => key);
     return {
       existing,
-      left_out: overridden.length === 0 ? [] : [`settings ${overridden.join(", ")}, which variables of the server set`],
+      left_out: overridden.length === 0
+        ? []
+        : [`settings ${overridden.join(", ")}, which environment variables of the server override`],
       // The server creates the default tenant of a silo together with the silo.
       isKnown: ({ list, key }) => list === "tenants" && key.endsWith(`/${DEFAULT_TENANT}`),
       run: (plan, report) => runSitePlan(io, plan, existing, report),

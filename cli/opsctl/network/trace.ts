@@ -36,7 +36,7 @@ function hopLines({ hostname, steps, generation, desired_generation, differences
       ? [`it has applied generation ${generation} of ${desired_generation}`]
       : []),
     ...(differences !== null && differences > 0
-      ? [`its router differs from its document in ${differences === 1 ? "1 place" : `${differences} places`}`]
+      ? [`its router differs from its network document in ${differences === 1 ? "1 place" : `${differences} places`}`]
       : []),
   ];
   return [`node ${node}${notes.map((note) => `; ${note}`).join("")}`, ...steps.map((step) => `  ${plainText(step)}`)];

@@ -9,7 +9,7 @@ import { OPERATION_ARGUMENT, OPERATION_SAMPLE } from "./operation.ts";
 export function abandon(): AnyCommand {
   return command(
     "abandon",
-    "Cancel the current step of an operation and undo the earlier steps; if an undo failed, try it again",
+    "Cancel the current step of an operation and undo the earlier steps, or repeat an undo that failed",
     OPERATION_SAMPLE,
   )
     .argument(...OPERATION_ARGUMENT)

@@ -20,7 +20,7 @@ import { needVpc, VPC_OPTION } from "../record/scope.ts";
 
 const KIND = kindOf("firewall_rules");
 const HEAD = "# The rules of this VPC. Save and close the editor to apply them; a rule that you remove is deleted.\n" +
-  "# A rule without a condition, such as source_cidr, matches every packet that its other conditions match.\n";
+  "# A condition that a rule omits, such as source_cidr, excludes no packet.\n";
 /** The values that the server sets for fields that a rule omits. The server keeps labels that a rule omits. */
 const DEFAULTS = {
   description: null,

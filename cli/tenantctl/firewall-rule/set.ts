@@ -17,7 +17,7 @@ export function set(): AnyCommand {
 function show(): AnyCommand {
   return command("show", "Show the rules in the order of evaluation, and their version", "--vpc web -o json")
     .option(...VPC_OPTION)
-    .addHelpText("after", "\n`set replace` accepts a file with this JSON.")
+    .addHelpText("after", "\n`set replace` accepts a file with the output of `set show -o json`.")
     .action(withIo(async (io, { vpc }) => {
       const path = `/v1/vpcs/${await needVpc(io, vpc)}/firewall-rules`;
       const { body, etag } = await io.exchange({ method: "GET", path });

@@ -22,7 +22,9 @@ export function update(): AnyCommand {
     .addOption(
       oneOf("--protection <state>", "on: refuse to delete the instance; off: allow it", ["on", "off"] as const),
     )
-    .addOption(option("--protect", "the same as --protection on, as in instance create").conflicts("protection"))
+    .addOption(
+      option("--protect", "the same as --protection on; instance create has this option too").conflicts("protection"),
+    )
     .action(withIo(async (io, name, { protection, protect, ...options }) => {
       const body: InstancePatch = {
         ...namesOf(options),

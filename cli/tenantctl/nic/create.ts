@@ -10,7 +10,7 @@ import { NIC } from "./nic.ts";
 export function create(): AnyCommand {
   return command(
     "create",
-    "Add a NIC to a stopped instance; its next start gives it to the guest",
+    "Add a NIC to a stopped instance; the guest gets the NIC at the next start",
     "--name backend --instance web1 --subnet db --vpc main",
   )
     .requiredOption("--name <name>", "1 to 63 bytes; unique among the NICs of the instance")

@@ -27,7 +27,7 @@ export function create(): AnyCommand {
     .requiredOption("--port <port>", "port of the gateway's public address", portOf)
     .requiredOption("--nic <nic>", `NIC to which the connections go: ${NIC_NAME_HELP}`)
     .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
-    .option("--nic-port <port>", "port of the NIC; by default the same", portOf)
+    .option("--nic-port <port>", "port of the NIC; by default as --port", portOf)
     .option(...WAIT_OPTION)
     .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, instance, wait, ...flags }) => {
       const vpc = await needVpc(io, flags.vpc);

@@ -319,7 +319,7 @@ test.each([
     note: "",
   },
 ])(
-  "$argv notes the block that the server stores only if the given block has host bits",
+  "only if the given block has host bits, $argv prints a note with the block that the server stores",
   async ({ argv, path, note }) => {
     const answer = path === "/v1/vpcs" ? VPC : SUBNET;
     const ran = await tenantctl(argv, { env: TOKEN_ENV, server: serving({ [`POST ${path}`]: answer }) });

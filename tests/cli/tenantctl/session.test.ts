@@ -98,7 +98,7 @@ test.each([
   { left_ms: 60_000, asks: ["GET /v1/vpcs"] },
   { left_ms: 59_999, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
   { left_ms: -1, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
-])("a token with less than 60 s left is renewed: $left_ms ms left", async ({ left_ms, asks }) => {
+])("only a token with less than 60 s left is renewed: $left_ms ms left", async ({ left_ms, asks }) => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const ran = await tenantctl(LIST, { env: {}, home_dir, server, wall_ms: NOW_MS + 900_000 - left_ms });

@@ -42,7 +42,7 @@ test("`test` prints the answer of a receiver that refuses the test event, and ex
   expect(tested.out()).toMatch(/dead/);
 });
 
-test("in CSV a delivery has its time, and empty cells where it has no answer yet", async () => {
+test("the CSV row of a delivery without an answer has the delivery's time, and empty cells for the answer", async () => {
   const waiting = { ...DELIVERY, last_status: null, last_reason: null, created_at: "2026-11-30T16:00:00.000Z" };
   const listed = await tenantctl(["webhook", "deliveries", WEBHOOK_ID, "-o", "csv"], {
     server: serving({ [`GET ${PATH}`]: { items: [waiting] } }),

@@ -17,7 +17,7 @@ export function approve(): AnyCommand {
     "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
     "cn-17 --layout mirror --wait",
   )
-    .option("--hostname <hostname>", "name of the node; by default the announced one")
+    .option("--hostname <hostname>", "hostname of the node; by default the announced hostname")
     .option(YES_FLAGS, "skip the plan and the confirmation")
     .option("--wait", "wait until the setup has ended; exit code 1 if it failed")
     .option("--timeout <seconds>", "with --wait: stop waiting after this time, with exit code 6", wholeNumber(0))
