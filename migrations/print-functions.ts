@@ -75,7 +75,7 @@ export async function printedFunctions(
     await locks(
       "berth_absent",
       "absent",
-      "Returns the actors of kind $1 that still have no row, as positions in the arguments.",
+      "Returns the actors of kind $1 that still have no row, as indexes in the arrays $2 to $5.",
     ),
     await writes("berth_insert", "insert", [...byTable, ...children("insert")], "Inserts rows into a table."),
     await writes("berth_update", "update", byTable, "Updates rows of actors."),
@@ -140,9 +140,9 @@ function writeFunction(name: string, op: Op, purpose: string, arms: readonly Arm
   return `-- ${purpose}
 -- Each ${by} below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
--- - $1: the entries
--- - $2: the chosen alternative of each unit
--- - $3: the given columns
+-- - $1: the entries, each with the columns of one row
+-- - $2: the index of the chosen alternative of each unit; only the entries of this alternative are written
+-- - $3: the columns that the entries give
 -- - $4 to $6: the table, its key columns and the type of the key columns
 ${PRINTED}
 create or replace function ${name}(jsonb, int[], text[], text, text[], text) returns void

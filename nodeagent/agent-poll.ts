@@ -127,7 +127,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
       reply = await send(taken, []);
     }
     if (reply.kind === "answer" && reply.answer.status === NOT_FOUND) {
-      log(agent, "poll: the control plane is older and has no polls; using single calls");
+      log(agent, "poll: the control plane is older and does not support polls; sending separate requests");
       unsupported_until_ms = now_ms() + UNSUPPORTED_RETRY_MS;
       taken.work?.reply.resolve(null);
       taken.network?.reply.resolve(null);

@@ -41,7 +41,9 @@ export async function openJournal(state_dir: string, log: (line: string) => void
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       if (!is_full) {
-        log(`${path} could not be written, because the disk is full; only removals start until the disk has room`);
+        log(
+          `${path} could not be written, because the disk is full; until the disk has room, only jobs that remove something start`,
+        );
       }
       is_full = true;
       return;

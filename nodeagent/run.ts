@@ -119,7 +119,7 @@ export function run(): AnyCommand {
     .option("--config-ms <ms>", "time between checks of the configuration", period, AGENT_CONFIG_MS)
     .option(
       "--job-poll-ms <ms>",
-      "minimum time between claims without work",
+      "minimum time between two claims, if the first gets no work",
       period,
       AGENT_JOB_POLL_MS,
     )

@@ -24,7 +24,10 @@ export async function readUploaded(agent: Agent, image: Image, { id, part, api_k
   while (part.bytes() < image.size_bytes) {
     const bytes = await readPart(agent, { id, api_key, number: part.bytes() / IMAGE_PART_BYTES });
     if (bytes.length !== Math.min(IMAGE_PART_BYTES, image.size_bytes - part.bytes())) {
-      throw new Failure(`the control plane sent ${bytes.length} bytes of a part of image ${image.id}`, EXIT.failure);
+      throw new Failure(
+        `the control plane sent a part of image ${image.id} with a wrong length: ${bytes.length} bytes`,
+        EXIT.failure,
+      );
     }
     await part.write(bytes);
     onProgress(Math.min(100, Math.floor(part.bytes() * 100 / image.size_bytes)));

@@ -118,7 +118,9 @@ export function createHub(first: VmConsole, left: () => void): Hub {
 
     async function type(bytes: Uint8Array): Promise<void> {
       untaken += bytes.length;
-      if (untaken > CONSOLE_WINDOW_BYTES) return dismiss(user, "the console sent more than its window allows");
+      if (untaken > CONSOLE_WINDOW_BYTES) {
+        return dismiss(user, "the client sent more input than the node had confirmed; open the console again");
+      }
       if (typist === user) await console.write(bytes);
       untaken -= bytes.length;
       if (users.has(user)) used(bytes.length);

@@ -37,7 +37,7 @@ export async function send(context: JobContext): Promise<unknown> {
   if (
     typeof target?.address !== "string" || typeof target.port !== "number" || typeof target.certificate !== "string"
   ) {
-    throw new Failure("the target did not say where it listens", EXIT.failure);
+    throw new Failure("the job does not contain the address, the port and the certificate of the target", EXIT.failure);
   }
   const moving = movingOf(job);
   const link = linkTo(target as Target, moving, await ticketOf(context));

@@ -69,7 +69,9 @@ export const CnView = z.object({
   last_setup_error: z.string().nullable(),
   setup_progress: SetupProgress.nullable(),
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),
-  conflict: CnConflict.nullable().describe("A refused announce of another machine with this identity"),
+  conflict: CnConflict.nullable().describe(
+    "The refused announcement of another machine with this identity; null if there is none",
+  ),
   claims: z.array(CnClaim).describe(
     "Registrations that wait for approval, the newest last. Only operators see them; booters get []",
   ),

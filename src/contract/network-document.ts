@@ -161,7 +161,7 @@ export const NetworkDocument = z.object({
     "Addresses of time servers for guests. A server of an older version sends none",
   ),
   peers: z.array(underlay_address).optional().describe(
-    "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A " +
+    "The other nodes that host a NIC or a NAT gateway of the VPC. Only these nodes may send packets of the VPC. A " +
       "server of an older version sends none, and then every known node is accepted",
   ),
   underlay_address: underlay_address.optional().describe(
@@ -202,7 +202,7 @@ export const NetworkPollView = z.object({
   nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
   vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),
   gone: z.array(z.string()).describe(
-    "VPCs that no longer have a part on the node. The node removes these VPCs, and leaves them out of `have` in " +
+    "VPCs of which the node no longer hosts anything. The node removes these VPCs, and omits them from `have` in " +
       "its next poll",
   ),
   traces: z.array(TraceQuestion).optional().describe(

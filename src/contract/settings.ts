@@ -58,14 +58,14 @@ export const SETTINGS = {
     schema: z.boolean(),
     default: false,
     restart_required: true,
-    description: `Whether a process leaves out the provisioner${NO_EFFECT}`,
+    description: `Whether a server process runs without the provisioner${NO_EFFECT}`,
   },
   "instance.create_wait_secs": {
     schema: seconds(1, 86_400),
     default: INSTANCE_CREATE_WAIT_S,
     restart_required: false,
     description:
-      "Seconds that a node may take for an operation on an instance. The request waits equally long for the operation",
+      "Seconds that a node may take for an operation on an instance. The request waits 10 s longer for the operation",
   },
   "instance.memory_bytes_min": {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -249,7 +249,7 @@ export const SETTINGS = {
     ).max(100),
     default: [],
     restart_required: false,
-    description: "OpenSSH public keys that may log in as root on nodes. Only nodes with QEMU follow later changes",
+    description: "OpenSSH public keys that may log in as root on nodes. Only nodes with QEMU get later changes",
   },
   "network.resolvers": {
     schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(RESOLVERS_MAX),
