@@ -48,13 +48,13 @@ async function createNodes(): Promise<void> {
   }
 }
 
-test("the size of the first load is within its limit", async () => {
+test("the files of the console's first load are within their size limit", async () => {
   const { first } = await buildConsole(CONSOLE_FILES);
   const sum = first.reduce((bytes, { gzip_bytes }) => bytes + gzip_bytes, 0);
   expect(sum).toBeLessThan(FIRST_LOAD_BYTES_MAX);
 });
 
-test("scripts cannot read the session's cookie, and the page loads only from its server", async () => {
+test("scripts cannot read the session's cookie, and the page loads files only from its own server", async () => {
   const cookies = await f.ui().page.context().cookies();
   expect(cookies).toEqual([expect.objectContaining({ name: "__Host-berth", httpOnly: true, sameSite: "Strict" })]);
   expect(f.ui().faults).toEqual([]);
@@ -71,7 +71,7 @@ describe("with the keyboard alone, a user can", () => {
     expect(await f.ui().page.locator(".heading .state").textContent()).toBe("approved");
   });
 
-  test("see the server's message for a wrong code in the dialog, which keeps the code", async () => {
+  test("read the server's message about a wrong code in the dialog, and correct the code there", async () => {
     await f.ui().show("/nodes");
     await f.ui().page.keyboard.press("a");
     await f.ui().page.keyboard.type("000-000");
@@ -201,7 +201,7 @@ test("a page shows a change that another caller makes before the feed of changes
 });
 
 test(
-  "a list of 10,000 nodes has few elements, shows its last row after one key, and is searched by the server",
+  "a list of 10,000 nodes has few DOM elements, shows its last row after one key, and is searched by the server",
   async () => {
     await createNodes();
     await f.ui().show("/nodes?q=many-");

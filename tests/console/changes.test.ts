@@ -44,7 +44,7 @@ const answers = fc.array(
   { maxLength: 30 },
 );
 
-test("the feed reports every answer with changes, and `all` at its start, after a failure and after a reset", async () => {
+test("the feed reports the kinds of each answer, and reports `all` at its start, after a failure and for a reset", async () => {
   await fc.assert(fc.asyncProperty(answers, async (given) => {
     const { changed } = await run(given);
     const expected = given.flatMap((answer, index): (readonly string[] | "all")[] => {
@@ -72,14 +72,14 @@ test("each poll continues at the cursor of the last answer", async () => {
   }));
 });
 
-test("the pause grows with each failure up to 10 s and starts again after an answer", async () => {
+test("the pause grows with each failure up to 10 s, and is as short as at first after an answer", async () => {
   const failures = Array.from({ length: 8 }, () => "failure" as const);
   const { pauses, shown } = await run([...failures, { kinds: [], reset: false }, "failure"]);
   expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 200, 500]);
   expect(shown).toEqual([...failures.map(() => "lost"), "live", "lost"]);
 });
 
-test("the pause grows with each reset in a row up to 10 s and starts again after an answer without a reset", async () => {
+test("the pause grows with each reset in a row up to 10 s, and is as short as at first after an answer without a reset", async () => {
   const reset = { kinds: [], reset: true };
   const { pauses } = await run([...Array.from({ length: 7 }, () => reset), { kinds: [], reset: false }, reset]);
   expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 200, 500]);

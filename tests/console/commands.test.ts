@@ -45,6 +45,6 @@ test.each([
   ["tenantctl quota show", "tenantctl quota show --project 'the shop'"],
   ["tenantctl project list", "tenantctl project list"],
   ["opsctl instance list", "opsctl instance list"],
-])("in a project, the command %s is %s", (line, expected) => {
+])("if the project is named, the command %s becomes %s", (line, expected) => {
   expect(inProjectNamed(line, "the shop")).toBe(expected);
 });

@@ -126,7 +126,7 @@ test("create a subnet and delete it; the subnet of an instance cannot be deleted
   expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toHaveLength(1);
 }, LIMIT_MS);
 
-test("set the labels of a firewall rule, which an edit of the firewall keeps", async () => {
+test("set the labels of a firewall rule; a later edit of the firewall keeps the labels", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const rule = async () =>
     (await list(`/v1/firewall-rules?vpc=${vpc.id}`)).map((
@@ -158,7 +158,7 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
   await expect.poll(() => page().getByLabel("Priority of ssh").inputValue()).toBe("400");
 }, LIMIT_MS);
 
-test("a rule can be added to the firewall only after its rules are read", async () => {
+test("a rule can be added to a firewall only after the page has read the firewall's rules", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   // A new browser document begins with an empty store, so the page must read the rules.
   const own = await f.site().open();
@@ -177,7 +177,7 @@ test("a rule can be added to the firewall only after its rules are read", async 
 }, LIMIT_MS);
 
 test(
-  "before a link, Back or a reload discards an edit of the firewall, the page asks for confirmation, even after another dialog",
+  "before a link, Back or a reload discards an edit of the firewall, the page asks, even if a dialog was closed before",
   async () => {
     const [vpc] = await list(`/v1/vpcs${g.selectors}`);
     await keyboard.open("/nodes", "Nodes");
@@ -253,7 +253,7 @@ test("add a NIC to a stopped instance, change its addresses, remove it", async (
   okOf(await g.call("DELETE", `/v1/instances/${web2.id}`));
 }, LIMIT_MS);
 
-test("for a port outside the range, the refusal is shown at the port's field", async () => {
+test("the refusal of the public port 70000 is shown at the port's field", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const [gateway] = await list(`/v1/nat-gateways?vpc=${vpc.id}`);
   await keyboard.open(`/nat-gateways/${gateway.id}`, "out");

@@ -89,7 +89,7 @@ test("move a floating IP from the list: the dialog names the old and the new ins
   expect(address.attached_instance_id).toBe(app.id);
 }, LIMIT_MS);
 
-test("a link to a running instance does not move a floating IP of another instance to this instance", async () => {
+test("opening a link with ?attach= to a running instance does not move another instance's floating IP", async () => {
   const [before] = okOf(await g.call("GET", `/v1/floating-ips${g.selectors}`)).items;
   const web = (await instances()).find(({ name }: { name: string }) => name === "web1");
   expect(before.attached_instance_id).not.toBe(web.id);

@@ -37,7 +37,7 @@ const scrolled = () => f.ui().page.evaluate<number>("document.querySelector('mai
 const cursorText = () => f.ui().page.locator("tr.at").innerText();
 
 test(
-  "on the page of a tenant, the keys scroll the page, and move in the members only if these have the focus",
+  "on a tenant's page, the keys scroll the page; they move the cursor of the members only while the list has the focus",
   async () => {
     const { page, settled, show } = f.ui();
     await show(`/tenants/${tenant.tenant_id}`);
@@ -59,7 +59,7 @@ test(
   LIMIT_MS,
 );
 
-test("on the page of a webhook, the keys move in the deliveries only if these have the focus", async () => {
+test("on a webhook's page, the keys move the cursor of the deliveries only while that list has the focus", async () => {
   const { page, settled, show } = f.ui();
   await show(`/webhooks/${webhook.id}`);
   await page.getByRole("gridcell", { name: "newer" }).waitFor();
@@ -73,7 +73,7 @@ test("on the page of a webhook, the keys move in the deliveries only if these ha
   expect(await cursorText()).toContain("older");
 }, LIMIT_MS);
 
-test("Enter in the filter of the members leads to their list", async () => {
+test("Enter in the filter of the members moves the focus to the list of members", async () => {
   const { page, show } = f.ui();
   await show(`/tenants/${tenant.tenant_id}`);
   await page.getByText("bob", { exact: true }).waitFor();
@@ -83,7 +83,7 @@ test("Enter in the filter of the members leads to their list", async () => {
   expect(await cursorText()).toContain("bob");
 }, LIMIT_MS);
 
-test("on a page with one list, the keys move in the list even if it does not have the focus", async () => {
+test("on a page with one list, the keys move the list's cursor even if the list does not have the focus", async () => {
   const { page, show } = f.ui();
   await show("/users");
   await page.getByText("bob", { exact: true }).waitFor();

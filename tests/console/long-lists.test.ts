@@ -82,7 +82,7 @@ test("the lists of users and of boot records read one page each", async () => {
 }, LIMIT_MS);
 
 test(
-  "the search for all objects says that there may be more, shows objects without a page, and shows a refusal",
+  "the search for all objects says that more hits may exist, lists objects that have no page, and shows a refusal",
   async () => {
     const own = await f.site().open();
     await own.page.route("**/v1/search?*", (route) => {
@@ -144,7 +144,7 @@ test("a port can be forwarded to a NIC that is not among the first 1,000", async
 }, LIMIT_MS);
 
 test(
-  "with more than 50 silos, the list of tenants asks the server for a word, and a form takes the tenant of any silo",
+  "with more than 50 silos, the server searches the tenants, and a form accepts a tenant of any silo",
   async () => {
     const own = await f.site().open();
     const silos = Array.from(
@@ -195,7 +195,7 @@ test(
 );
 
 test(
-  "the page of a tenant reads only this tenant and its silo again, and a silo in the search leads to the silo's tenants",
+  "a repeated read of a tenant's page reads only the tenant and its silo; the link to a silo shows the silo's tenants",
   async () => {
     const own = await f.site().open();
     const [silo] = okOf(await f.site().call("GET", `/v1/search?q=acme-silo`)).items;

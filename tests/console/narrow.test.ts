@@ -78,7 +78,7 @@ test("the navigation scrolls to the page that is shown", async () => {
   }
 }, LIMIT_MS);
 
-test("the list of keys begins at its top", async () => {
+test("the dialog of keyboard shortcuts opens at its top", async () => {
   await ui.page.keyboard.press("?");
   const dialog = ui.page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await dialog.getByRole("button", { name: "Close" }).waitFor();

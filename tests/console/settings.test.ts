@@ -28,7 +28,7 @@ test.each([1_280, 400])("at a width of %i pixels, the meaning of every setting i
   await own.page.context().close();
 }, LIMIT_MS);
 
-test("a key moves to the last setting and back, and each is in sight", async () => {
+test("End, PageUp and Home move the cursor, and the setting at the cursor is always in sight", async () => {
   const { page, show } = f.ui();
   await show("/settings");
   const rows = page.locator("tbody tr:not(.space)");

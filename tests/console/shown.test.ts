@@ -195,7 +195,7 @@ test("the server searches the instances of all tenants by name and address, and 
   await main.getByText("No instance matches.").waitFor();
 }, LIMIT_MS);
 
-test("the brand of an instance without a brand is a dash", async () => {
+test("the list shows a dash as the brand of an instance without a brand", async () => {
   const main = await show("/all-instances");
   await main.getByRole("link", { name: "web1" }).waitFor();
   expect(await main.getByText("not-applicable").count()).toBe(0);
@@ -221,7 +221,7 @@ test("at 1,280 pixels, the lists of instances and of tenants show whole UUIDs", 
   }
 }, LIMIT_MS);
 
-test("a shell expands the path of the key in the command that adds an SSH key", async () => {
+test("the command that adds an SSH key has the key's path without quotes, so that a shell expands ~", async () => {
   const main = await show("/me", tenant);
   await main.getByRole("button", { name: /^Add an SSH key/ }).click();
   const dialog = tenant.page.getByRole("dialog");
@@ -229,7 +229,7 @@ test("a shell expands the path of the key in the command that adds an SSH key", 
   await dialog.getByRole("button", { name: "Cancel" }).click();
 }, LIMIT_MS);
 
-test("the user's own page shows commands of the program that the user has", async () => {
+test("the user's own page shows commands of opsctl to an operator and of tenantctl to a tenant's user", async () => {
   for (const [as, program] of [[f.ui(), "opsctl"], [tenant, "tenantctl"]] as const) {
     const main = await show("/me", as);
     await main.getByRole("button", { name: /^Create an API key/ }).click();
@@ -253,7 +253,7 @@ test("the page of the root operator lists no keys of nodes", async () => {
   expect(await main.getByText(/^agent: cn/).count()).toBe(0);
 }, LIMIT_MS);
 
-test("the sign-in shows the commands of both programs", async () => {
+test("the sign-in page shows the login commands of opsctl and tenantctl", async () => {
   const out = await f.site().open({ key: null });
   for (const program of ["opsctl", "tenantctl"]) {
     await out.page.getByText(`${program} login --endpoint ${f.site().url} --username NAME`).waitFor();

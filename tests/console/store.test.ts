@@ -133,7 +133,7 @@ test("refresh reads a held entry again exactly when its data reach their maximum
   expect(source.reads).toBe(2);
 });
 
-test("if a change drops an opened entry before its reader holds it, this reader and the next reader of the key see later changes", async () => {
+test("if a change removes an entry that is opened but not held yet, its reader and the next reader see later changes", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const early = store.open(query);

@@ -48,21 +48,25 @@ test("the server finds the members of a tenant, and searches more than 1,000 mem
   await own.page.context().close();
 }, LIMIT_MS);
 
-test("the page of a tenant leaves out other users that a server of an earlier release returns", async () => {
-  const own = await f.site().open();
-  const user = (n: number, tenant_id: string | null) => ({
-    id: idOf(n),
-    username: `user${n}`,
-    capabilities: [],
-    tenant_id,
-  });
-  const items = [user(1, tenant.tenant_id), user(2, null)];
-  await own.page.route("**/v1/system/users?*", (route) => route.fulfill({ json: { items } }));
-  await own.show(`/tenants/${tenant.tenant_id}`);
-  await own.page.getByText("user1", { exact: true }).waitFor();
-  expect(await own.page.getByText("user2", { exact: true }).count()).toBe(0);
-  await own.page.context().close();
-}, LIMIT_MS);
+test(
+  "the page of a tenant leaves out users of other tenants, which a server of an earlier release returns",
+  async () => {
+    const own = await f.site().open();
+    const user = (n: number, tenant_id: string | null) => ({
+      id: idOf(n),
+      username: `user${n}`,
+      capabilities: [],
+      tenant_id,
+    });
+    const items = [user(1, tenant.tenant_id), user(2, null)];
+    await own.page.route("**/v1/system/users?*", (route) => route.fulfill({ json: { items } }));
+    await own.show(`/tenants/${tenant.tenant_id}`);
+    await own.page.getByText("user1", { exact: true }).waitFor();
+    expect(await own.page.getByText("user2", { exact: true }).count()).toBe(0);
+    await own.page.context().close();
+  },
+  LIMIT_MS,
+);
 
 test(
   "if a server of an earlier release returns 1,000 users of all tenants, the page says that the list may be incomplete",

@@ -22,7 +22,7 @@ describe("paths", () => {
     expect(match("/nodes/:id", path)).toBeNull();
   });
 
-  test("a change of search keys keeps the other keys and removes keys with an empty value", () => {
+  test("a change of query parameters keeps the other parameters and removes parameters with an empty value", () => {
     expect(narrowed(new URLSearchParams("q=a&sort=name"), { q: "", state: "failed" }).toString()).toBe(
       "sort=name&state=failed",
     );

@@ -164,7 +164,7 @@ const left = async () =>
     "select actor_kind || ' ' || seq || ' ' || to_state as what from transition order by id",
   )).rows.map(({ what }) => what);
 
-test("old transitions are deleted, except the last transition of each record that may exist", async () => {
+test("old transitions are deleted, except the last transition of each record that was not deleted", async () => {
   await logged("vpc", ["live", "live", "live"], OLD_DAYS);
   await logged("vpc", ["live", "absent"], OLD_DAYS);
   await logged("job", ["pending", "completed"], OLD_DAYS);

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 afterEach(() => vi.useRealTimers());
 
-test("the time continues from the last reading, and jumps of the process's clock do not change it", async () => {
+test("the time continues from the last reading, and jumps of the process's wall clock do not change it", async () => {
   vi.useFakeTimers({ toFake: ["performance", "Date"] });
   const noon_ms = Date.parse("2026-11-01T12:00:00Z");
   let answer: () => Promise<Date> = () => Promise.resolve(new Date(noon_ms));

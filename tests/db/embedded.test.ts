@@ -106,7 +106,7 @@ test("the server runs in its own session, so Ctrl-C does not reach it", async ()
   expect(Number(session)).toBe(pid);
 });
 
-test("a server whose owner and watcher were killed is stopped before a new server starts", async () => {
+test("a server that survived the kill of its parent process and of its watcher is stopped before a new server starts", async () => {
   const { program, pid, url } = await hold();
   await killWatcherOf(pid);
   await answers(url, "create table kept as select 42 as answer");

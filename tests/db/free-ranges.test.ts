@@ -104,8 +104,8 @@ describe("a release", () => {
     ["joins the ranges on both sides", [[0, 4], [6, 9]], 5, [[0, 9]]],
     ["extends the range before it", [[0, 4], [7, 9]], 5, [[0, 5], [7, 9]]],
     ["extends the range after it", [[0, 3], [6, 9]], 5, [[0, 3], [5, 9]]],
-    ["makes a range of its own", [[0, 3], [7, 9]], 5, [[0, 3], [5, 5], [7, 9]]],
-    ["makes the first range", [], 5, [[5, 5]]],
+    ["makes a new range between two ranges", [[0, 3], [7, 9]], 5, [[0, 3], [5, 5], [7, 9]]],
+    ["makes a range if the pool has no range", [], 5, [[5, 5]]],
     ["makes the last range", [[0, 3]], 5, [[0, 3], [5, 5]]],
   ])("%s", async (_what, before, value, after) => {
     await fill(before);

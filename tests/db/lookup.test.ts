@@ -91,7 +91,7 @@ test("after 10 ms, the next query begins although a slow query still runs", asyn
   expect(await first).toBe("A");
 });
 
-test("a failed query rejects only its own callers", async () => {
+test("a failed query rejects only the callers whose keys it reads", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const first = find("a");
   const failed = expect(first).rejects.toThrow("lost");

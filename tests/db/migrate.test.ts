@@ -86,7 +86,7 @@ create function berth_now() returns timestamptz language sql volatile parallel s
     return (await readMigrations(copies))[0]!.sha256;
   };
 
-  test("is the listed checksum, for each listed file of this build", async () => {
+  test("is the checksum in FIRST_CHECKSUMS, for each file of this list", async () => {
     const listed = FIRST_CHECKSUMS.trim().split("\n").map((line) => line.split(" ").slice(0, 2));
     const files = new Map((await readMigrations()).map(({ name, sha256 }) => [name, sha256]));
     expect(listed.map(([name]) => [name, files.get(name!)])).toEqual(listed);

@@ -79,7 +79,7 @@ test("a drain reads the migrations of its node by indexes", async () => {
   expect(scans).not.toContain("whole");
 }, LIMIT_MS);
 
-test("the limit of the migrations from a node counts them by an index", async () => {
+test("the guard that limits the migrations from a node counts them by an index", async () => {
   const allowed: unknown[] = [];
   const scans = await scansOf("migration", async () => {
     const args = JSON.stringify({ server_uuid: NODE, migrations_max: 3 });

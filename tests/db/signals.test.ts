@@ -66,7 +66,7 @@ test("of several reports from one node the last report is stored, and all caller
   await signals.close();
 });
 
-test("status and capacity update last_seen like a heartbeat", async () => {
+test("reports of a status or a capacity update last_seen like a heartbeat", async () => {
   const signals = createSignals(db, { flush_ms: 1 });
   const [a, b] = [await node(), await node()];
   await Promise.all([signals.status(a, { vms: {} }), signals.capacity(b, { cpus: 4 })]);

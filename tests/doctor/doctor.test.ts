@@ -183,7 +183,7 @@ test("the jobs that a node does not claim or undo are reported until the node is
   await t.db.query("delete from job where id = any($1)", [[lost, waiting]]);
 });
 
-test("a node's status report of another form does not stop the doctor", async () => {
+test("a node's status report with an unexpected form does not stop the doctor", async () => {
   const { rows } = await t.db.query<{ last_status: unknown }>("select last_status from cn_signal");
   const others = [
     "null",

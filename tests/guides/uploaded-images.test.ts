@@ -22,16 +22,20 @@ afterEach(async () => {
   await folder.remove();
 });
 
-test("the commands of the guide work, and the uploaded image is in the folder", async (context) => {
-  needs(context, ...SESSION, "curl");
-  const env = {
-    BERTH: berth(),
-    DATABASE_URL: database.url,
-    BERTH_SECRET_KEY: "5e".repeat(32),
-    BERTH_ROOT_KEY: ROOT_KEY,
-    OPSCTL_API_KEY: ROOT_KEY,
-  };
-  const instead = { "8081": String(await guidePort()) };
-  await runGuides(["uploaded-images"], { folder: folder.path, env, instead });
-  expect(await readdir(join(folder.path, "images"))).toHaveLength(1);
-}, 300_000);
+test(
+  "the commands of the guide to uploaded images work, and the image store's folder has the uploaded image",
+  async (context) => {
+    needs(context, ...SESSION, "curl");
+    const env = {
+      BERTH: berth(),
+      DATABASE_URL: database.url,
+      BERTH_SECRET_KEY: "5e".repeat(32),
+      BERTH_ROOT_KEY: ROOT_KEY,
+      OPSCTL_API_KEY: ROOT_KEY,
+    };
+    const instead = { "8081": String(await guidePort()) };
+    await runGuides(["uploaded-images"], { folder: folder.path, env, instead });
+    expect(await readdir(join(folder.path, "images"))).toHaveLength(1);
+  },
+  300_000,
+);

@@ -26,7 +26,7 @@ test("a thousand unknown paths add no series", async () => {
   expect((await metrics.text()).body.split("\n").length).toBe(before);
 });
 
-test("a registry has the memory, CPU time and start time of the process, and counts only its own requests", async () => {
+test("a metrics registry has the memory, CPU time and start time of the process, and counts only its own server's requests", async () => {
   const uptime_s = process.uptime;
   const now_s = () => Date.now() / 1_000;
   const before = { now_s: now_s(), uptime_s: uptime_s() };

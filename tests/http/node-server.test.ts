@@ -74,7 +74,7 @@ test("S-36: an incomplete header gets 408 with an error body, and the connection
   expect(after_ms).toBeGreaterThanOrEqual(SHORT.headers_ms * 0.9);
 });
 
-test("the time limit also closes connections that send header lines slowly or nothing at all", async () => {
+test("the time limit for headers also closes connections that send header lines slowly or send nothing", async () => {
   const { port } = await serve(echo, SHORT);
   const drip = await rawClient(port);
   const silent = await rawClient(port);

@@ -99,7 +99,7 @@ test("a caller's request id is echoed when it is a UUID and replaced when it is 
   }
 });
 
-test("an unknown path gets 404 without an error code; another method gets 405 with Allow", async () => {
+test("an unknown path gets 404 without an error code; a known path with another method gets 405 with Allow", async () => {
   expect(await (await app.request("/nowhere")).json()).not.toHaveProperty("error_code");
   const refused = await app.request("/v1/bodyless/1", { method: "PUT" });
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, DELETE"]);

@@ -52,7 +52,7 @@ async function stored(id: string) {
   return store;
 }
 
-test("bytes are kept if this database has no record of their upload, because a newer database may need them", async () => {
+test("bytes without a record of their upload are kept, because this database may be restored from an old backup", async () => {
   const id = randomUUID();
   const store = await stored(id);
   expect(await pruneImages(t.db, store, Date.now())).toBe(0);

@@ -82,7 +82,7 @@ test("a good clear-signed document is accepted, and the builder reads its signed
   ]);
 });
 
-test("a signature with SHA-256 by the RSA key is accepted", async () => {
+test("a signature with SHA-256 by an RSA key is accepted", async () => {
   const signature = await detachedOf(GOOD, old);
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),

@@ -30,7 +30,7 @@ test("a proposal lists stripes, spares, cache, capacity and destroyed disks", ()
   });
 });
 
-test("without a usable disk the reply has the tool's error instead of a proposal", () => {
+test("without a usable disk the reply has the error of the layout tool instead of a proposal", () => {
   for (const disks of [[], rack(2, 0)]) {
     expect(layoutProposal(disks)).toMatchObject({ disks, error: "no primary storage disks available" });
     expect(layoutProposal(disks)).not.toHaveProperty("proposal");
@@ -59,7 +59,7 @@ test.each<[Partial<Body>, string]>([
   [{ disk_width: 5 }, "5 is an invalid width for mirroring and 4 disks"],
   [{ disk_layout: "raidz2" }, "no acceptable raidz2 layout is possible with 4 disks"],
   [{ disk_exclude: ["c0,c1"] }, 'invalid disk name: "c0,c1"'],
-])("approval %j is rejected with the tool's error", (approval, error) => {
+])("approval %j is rejected with the error of the layout tool", (approval, error) => {
   expect(approved(rack(4, 600), { disk_layout: "mirror", ...approval })).toEqual({ error });
 });
 

@@ -134,7 +134,7 @@ test("the largest class of spinning disks is the storage, smaller classes are ca
   expect(printed(disks, { ...mirror, cache: false })).not.toHaveProperty("cache");
 });
 
-test("with spares 0 the layout has no spare; without a value the tool chooses the number", () => {
+test("with spares 0 the layout has no spare; without a value for spares, layoutOf chooses their number", () => {
   expect(summary(rack(3, 600), { layout: "mirror" })).toBe("mirror 2, 1 spares, 600");
   expect(summary(rack(3, 600), { layout: "mirror", spares: 0 })).toBe("mirror 2+1, 0 spares, 1200");
 });
@@ -224,7 +224,7 @@ test("the capacity is at most the sum of the disks, and doubles if all disks are
   );
 });
 
-test("one more disk never makes a mirror smaller", () => {
+test("one more disk never reduces the capacity of a mirror", () => {
   const capacity = (count: number) => {
     const made = layoutOf(rack(count, 600), { ...AUTO, layout: "mirror" });
     return "error" in made ? 0 : made.proposal.capacity_bytes;

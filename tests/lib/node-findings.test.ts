@@ -60,7 +60,7 @@ test.each<[Partial<CnView>, string]>([
   expect(findings({ ...HEALTHY, ...change })).toEqual([text]);
 });
 
-test("a node with a damaged pool is usable and is reported, and a pool in a report of another form is ignored", () => {
+test("a node with a damaged pool is usable and is reported; a pool in a report with an unexpected form is ignored", () => {
   const pool = (zones: unknown) => findings({ ...HEALTHY, last_status: { pools: { zones } } });
   expect(pool({ status: "ONLINE", health: "healthy" })).toEqual([]);
   expect(pool({ status: "DEGRADED", health: "degraded: md127 lacks 1 of 2 disks" })).toEqual([
@@ -106,7 +106,7 @@ test("a failed setup is a problem; a factory reset is only a warning", () => {
   ]);
 });
 
-test("a layout that does not fit is reported with the tool's message", () => {
+test("a layout that does not fit is reported with the message of the layout tool", () => {
   expect(findings(WAITING, { ...ENROLLING, layout_error: "no disks" })).toContain(
     "stops no disk layout fits: no disks",
   );

@@ -104,7 +104,7 @@ describe("a drain preview", () => {
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("names nodes, those with the fewest reasons to reject the instance first; if a node has one reason, names a command that removes it", async () => {
+  test("names the nodes with the fewest reasons against the instance first, and a command that removes a node's only reason", async () => {
     const full = { used: { cpu_units: 0, ram_mb: 65_536, disk_bytes: 0, instances: 1 } };
     const cordoned = (n: number, more = {}) =>
       node(n, { rules: { cordoned: true, cordoned_reason: "new disks" }, ...more });

@@ -239,7 +239,7 @@ describe("the result of a filter", () => {
     expect(result?.verdict).toBe(said === "accept" || said === "skip" ? said : "reject");
   });
 
-  test("the table has a rejection for every filter that can reject", () => {
+  test("the table CASES has a rejection for every filter that can reject a node", () => {
     const never: PlacementFilter[] = ["cn-numa-fits"];
     const rejecting = new Set(
       CASES.filter(([, , , said]) => said !== "accept" && said !== "skip").map(([name]) => name),

@@ -78,7 +78,7 @@ test("every program in the table of optional programs is used, and the search fi
   expect(users).not.toContain("tests/lib/uuid7.test.ts");
 });
 
-test("`.ci/run` runs the tests again with a PATH without these programs", () => {
+test("`.ci/run` runs the tests a second time with a PATH without the optional programs", () => {
   const script = readText(".ci/run");
   expect(script).toContain("tests/support/optional-users.ts");
   expect(script).toContain(`for name in ${BARE.join(" ")}; do`);

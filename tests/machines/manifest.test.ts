@@ -85,7 +85,7 @@ test("the export of the project changes nothing when it is applied", async () =>
   expect(await apply("--prune", "--yes")).toMatch(NOTHING);
 });
 
-test("with --prune and empty lists, apply stops and deletes what it created, and the node keeps nothing", async () => {
+test("apply with --prune and empty lists stops the instances and deletes all records, and the node keeps nothing", async () => {
   await writeFile(file, "instances: []\nfirewall_rules: []\nsubnets: []\nvpcs: []\n");
   expect((await site.tenantctl(["apply", "-f", file, "--prune"])).code, "without a confirmation").not.toBe(0);
   expect(await names()).toHaveLength(3);

@@ -202,7 +202,7 @@ test("a guest moves from an older QEMU to a newer QEMU, and starts again with it
   expect(await machineTypeOf(target, id)).toBe("pc-q35-7.1");
 });
 
-test("a target refuses a guest whose machine type its QEMU lacks, before anything is copied", async () => {
+test("a target whose QEMU lacks the guest's machine type refuses the guest before anything is copied", async () => {
   await target.restart({ program: await olderQemu(target.state_dir) });
   const { id, moving, link } = await prepared(true);
   expect(await machineTypeOf(source, id)).toBe("pc-q35-7.2");
@@ -228,7 +228,7 @@ test("a guest continues if its migration is refused while the guest is paused, a
   expect(await stateOn(target.driver(), id)).toBe(undefined);
 });
 
-test("a guest that turns itself off during its migration is stopped on its node", async () => {
+test("a guest that turns itself off during its migration is stopped on the source node", async () => {
   const { id, moving, link } = await prepared(true);
   const slow: MoveLink = {
     ...link,

@@ -164,7 +164,7 @@ describe("a floating IP that a node may still hold", () => {
   });
 
   test.each([0, 1])(
-    "can be deleted after the node has applied a document without it, even if the document was %s changes behind",
+    "can be deleted after the node has applied a document without it, even if this document lacks the last %s changes",
     async (behind) => {
       ip = await attached();
       await f.silence(f.one);
@@ -180,7 +180,7 @@ describe("a floating IP that a node may still hold", () => {
     },
   );
 
-  test("and whose instance was deleted by force can be deleted after the node has confirmed that it removed the VPC", async () => {
+  test("can be deleted after the forced delete of its instance, when the node has confirmed that it removed the VPC", async () => {
     ip = await attached();
     await f.silence(f.one);
     okOf(await f.t.call("DELETE", `/v1/instances/${f.web.instance.id}?force=true`));

@@ -167,7 +167,7 @@ describe("the source", () => {
     notFound(await makeFloatingIp(b, { network_id: id }));
   });
 
-  test("an empty fixed pool gets 409 PoolExhausted, for each family separately", async () => {
+  test("a request gets 409 PoolExhausted if the fixed pool of its family is empty", async () => {
     for (const family of ["v4", "v6"]) await leaveOnly(t, `public:${family}`, [77]);
     for (const [family, address] of [["v4", "203.0.113.77"], ["v6", "2001:db8::4d"]]) {
       const made = okOf(await makeFloatingIp(a, { family }));

@@ -113,7 +113,7 @@ describe("a firewall rule", () => {
   });
 });
 
-test("an unused address stops at the sender's node", async () => {
+test("a packet to an unused address stops at the sender's node", async () => {
   await apply(f.one);
   const { code, lines } = await traced("web 10.0.1.77 80", f.one);
   expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/: no NIC of the VPC has 10\.0\.1\.77\.$/)]);
@@ -153,7 +153,7 @@ describe("a NAT gateway without a node", () => {
   });
 });
 
-test("a packet to a floating IP of another instance continues at its node", async () => {
+test("the trace of a packet to another instance's floating IP continues on the node of that instance", async () => {
   const make = async (name: string) =>
     okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body: { name, family: "v4" } }));
   const attach = (id: string, nic_id: string) => f.call("POST", `/v1/floating-ips/${id}/attach`, { body: { nic_id } });

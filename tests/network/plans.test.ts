@@ -22,7 +22,7 @@ const CASES = [
 ] as const;
 
 test.each(CASES)(
-  "with 20,000 routes and rules %s, no request, guard or foreign key reads a whole table",
+  "with 20,000 routes and 20,000 firewall rules %s, no request, guard or foreign key reads either whole table",
   async (_case, size) => {
     const site = await openNetworkSite(cluster.url, { name: `plans_${size.others}`, size });
     try {

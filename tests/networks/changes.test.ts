@@ -164,7 +164,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     },
   );
 
-  test("a floating IP, which needs another device, is applied by a full comparison", async () => {
+  test("a floating IP, which needs an additional device, is applied by a full comparison", async () => {
     const with_address = documentOf({ ...BASE, machines: [{ ...near, floating_ips: ["203.0.113.7"] }, far] }, "n1", 2);
     await change(with_address);
     expect(await site.run(["ip", "-n", ROUTER, "addr", "show", "dev", "xt"])).toContain("203.0.113.7/32");

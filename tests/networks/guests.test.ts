@@ -334,7 +334,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     await expect.poll(async () => (await dns("b1", "other.p1.internal", "A")).code, { timeout: 20_000 }).toBe(0);
   });
 
-  test("keeps its metadata token when the process is killed and started again", async () => {
+  test("keeps its metadata token when the agent's process for guests is killed and started again", async () => {
     const token = withToken(await tokenOf("a1"));
     services.kill("SIGKILL");
     await new Promise((ended) => services.once("close", ended));
@@ -344,7 +344,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await curl("a1", "/latest/user-data", ...token)).toBe("secret of a1 200");
   });
 
-  test("the process exits when the agent closes its input", async () => {
+  test("is served by a process that exits when the agent closes the process's input", async () => {
     services.stdin.end();
     await new Promise((ended) => services.once("close", ended));
     expect(services.exitCode).toBe(0);

@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     ).toBe(0);
   });
 
-  test("cannot flood new connections past its limit", async () => {
+  test("cannot open new connections above its limit", async () => {
     const limited = { ...A, machines: A.machines.map((each) => ({ ...each, connections_max: 10 })) };
     await site.driver("n1").apply(documentOf(limited, "n1"));
     const flood = Array.from(
@@ -161,7 +161,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
   test.each([
     ["sends", "a1"],
     ["receives", "a4"],
-  ])("cannot pass its limits of packets and bytes when it %s", async (_, limited) => {
+  ])("cannot exceed its limits of packets and bytes when it %s", async (_, limited) => {
     const with_limits = async (limits: Partial<LocalNic>) => {
       const machines = A.machines.map((each) => each.nic_id === limited ? { ...each, ...limits } : each);
       await site.driver("n1").apply(documentOf({ ...A, machines }, "n1"));

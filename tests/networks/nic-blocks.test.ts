@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     expect(await pings("a1", "fd00:a:1::6", "fd00:a:7::9")).toBe(true);
   });
 
-  test("a guest cannot send from an address outside its blocks, and a NIC's own address leads to it even inside another's block", async () => {
+  test("a guest cannot send from an address outside its blocks; a NIC gets packets to its own address even inside another block", async () => {
     expect(await pings("a1", "10.0.1.6", "10.0.8.9")).toBe(false);
     // 10.0.2.6 of a3 is inside the block 10.0.2.0/28 of a1.
     expect(await pings("a2", "10.0.2.6")).toBe(true);
@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     await site.inMachine("a1", "ip", "addr", "del", "10.0.2.6/32", "dev", "lo");
   });
 
-  test("an address of a stopped NIC, inside another NIC's block, works again only when its own NIC starts", async () => {
+  test("an address of a stopped NIC, inside another NIC's block, works again only when the stopped NIC starts", async () => {
     const document = documentOf(vpcWith(BLOCKS), "n1");
     await apply(BLOCKS);
     await site.serve("n1-4096", 80, "metadata for");

@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     ["an address of the VPC that no NIC has", "a1", "10.0.1.77"],
     ["an address that only another VPC has", "b1", "10.0.2.5"],
     ["the internet, from a VPC without a gateway", "b1", INTERNET_HOST.ipv4],
-    ["this node on the underlay", "a1", NODES.n1],
+    ["the sender's node on the underlay", "a1", NODES.n1],
     ["another node on the underlay", "a1", NODES.n2],
   ])("a packet does not reach %s", async (_, from, to) => {
     expect(await pings(from, to)).toBe(false);

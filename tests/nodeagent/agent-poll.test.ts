@@ -59,7 +59,7 @@ test("with a server without polls the agent uses the single calls, and polls aga
   expect(count(ran, "/v1/agent/claim")).toBeGreaterThan(5);
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(5);
   expect(count(ran, "/v1/agent/network/poll")).toBeGreaterThan(0);
-  expect(ran.err()).toContain("poll: the control plane is older and has no polls; using single calls");
+  expect(ran.err()).toContain("poll: the control plane is older and does not support polls; sending separate requests");
   expect(count(ran, "/v1/agent/poll"), "the second poll is answered").toBeGreaterThan(1);
 });
 

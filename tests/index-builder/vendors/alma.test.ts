@@ -98,7 +98,7 @@ test("the newest dated image of an ended point release in the vault is archived"
   }]);
 });
 
-test("an old point release of 8 is archived with its signature but without its expired key", async () => {
+test("an old point release of AlmaLinux 8 is archived with its signature but without its expired key", async () => {
   const { archived } = await builtFrom(alma, WIDE);
   const [build] = archived.get("8")!;
   expect(build!.build).toBe("8.9-20240102");

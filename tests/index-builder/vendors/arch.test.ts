@@ -13,7 +13,7 @@ test("the channel resolves to the release rolling, which has the alias latest", 
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the newest dated folder is the build, with the hash beside its image", async () => {
+test("the newest dated folder is the build, with the hash from the file beside the image", async () => {
   const { builds } = await builtFrom(arch);
   expect(builds("rolling").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["20261001.604814", null],

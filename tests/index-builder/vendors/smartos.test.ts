@@ -27,7 +27,7 @@ test("the build is the platform image that the vendor's document names, with its
   });
 });
 
-test("in later recorded responses, the name of a newer platform image ends with a branch", async () => {
+test("in later recorded responses, a newer platform image whose name ends with a branch is the build", async () => {
   const { builds } = await builtFrom(smartos, ["wide/smartos-next", "t0"]);
   expect(builds("rolling").map(({ build }) => build)).toEqual(["20261015T031415Z_test_branch"]);
   expect(artifactLines(builds("rolling")[0])).toEqual(["usb/x86_64/raw sha256:04b96195"]);
