@@ -81,7 +81,7 @@ test("Debian's cloud-init gives the guest its hostname, network, key and user da
   ]);
 });
 
-test("the power button turns Debian off, and a delete leaves nothing", async () => {
+test("the power button turns Debian off, and a delete of the instance leaves nothing on the node", async () => {
   expect((await site.tenantctl(["instance", "log", "web1"])).out).toContain("web1 login:");
   expect((await site.tenantctl(["instance", "stop", "web1"])).code).toBe(0);
   expect((await site.tenantctl(["instance", "log", "web1"])).out).not.toContain("ignored the power button");

@@ -127,7 +127,7 @@ async function boot(name: string): Promise<string> {
   return await readFile(console, "utf8");
 }
 
-test("a setup stops the arrays of another system, can be repeated after a power failure between two arrays, and formats only a new volume", async (context) => {
+test("a setup stops another system's arrays, continues after a power failure, and formats only a new volume", async (context) => {
   context.skip(why_not !== null, why_not ?? "");
   const earlier = await boot("earlier");
   expect(earlier.match(/: (?:inactive|active \w+)/g)?.sort()).toEqual([

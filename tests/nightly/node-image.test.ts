@@ -12,7 +12,7 @@ import { buildImage, openBareRack, until, UUID } from "./bare-rack.ts";
 
 const TOOLS = ["mmdebstrap", "mksquashfs", "cpio", "depmod", "chroot", "bash"] as const;
 const why_not = process.platform !== "linux" || process.getuid?.() !== 0
-  ? "the image is built as root on Linux"
+  ? "this test needs Linux and root, because it builds a node image"
   : lacking(...TOOLS, "ip", "qemu-system-x86_64", "iPXE for BIOS", "iPXE on QEMU's network card");
 const NAME = ["--hostname", "node-1"] as const;
 /** Without KVM, each boot takes minutes. */

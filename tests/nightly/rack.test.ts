@@ -13,7 +13,7 @@ import { STORIES } from "../../src/dev/rack/stories/stories.ts";
 /** Without KVM, each node is emulated and emulates its guests, so all stories take about 10 minutes on two cores. */
 const LIMIT_MS = 3_600_000;
 
-test("task rack runs its stories and leaves nothing", async (context) => {
+test("task rack runs all its stories, and then leaves no process, network or file", async (context) => {
   const missing = whatIsMissing();
   context.skip(missing !== null, missing ?? "");
   const child = spawn(process.execPath, ["run", "-A", "src/dev/rack/main.ts", "--once"], {

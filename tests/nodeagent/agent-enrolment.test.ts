@@ -162,7 +162,7 @@ test("a restarted agent renews its claim with the saved poll token, and deletes 
   await expect(readFile(join(first.state_dir, "poll-token"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("after 429 (too many claims) the agent waits as long as the server asks", async () => {
+test("after 429 (too many claims) the agent waits for the time in the Retry-After header", async () => {
   const full = { status: 429, body: { message: "too many claims" }, headers: { "retry-after": "60" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(full, registered()), [POLL]: () => APPROVED });
   expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(60_000);

@@ -37,7 +37,7 @@ function serving(...answers: (FakeAnswer | null)[]): Record<string, Route> {
 }
 const times = (n: number) => Array.from({ length: n }, () => null);
 
-test("one poll at a time replaces heartbeats, claims and network polls, and repeats the capacity and the status", async () => {
+test("polls replace heartbeats, claims and network polls, and carry the capacity and the status when they are due", async () => {
   const ran = await runAgent(serving(...times(30)));
   expect([count(ran, "/v1/agent/claim"), count(ran, "/v1/agent/network/poll")]).toEqual([0, 0]);
   expect(count(ran, "/v1/agent/heartbeat")).toBeLessThanOrEqual(1);
@@ -54,7 +54,7 @@ test("one poll at a time replaces heartbeats, claims and network polls, and repe
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(3);
 });
 
-test("with a server without polls the agent uses the single calls, and polls again after a minute", async () => {
+test("if the server has no polls, the agent sends heartbeats and claims separately, and tries a poll again after a minute", async () => {
   const ran = await runAgent(serving(OLDER, null, null), { argv: ["--config-ms", "1000000"] });
   expect(count(ran, "/v1/agent/claim")).toBeGreaterThan(5);
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(5);

@@ -45,7 +45,7 @@ test("an unchanged status is repeated only when due; a changed status is sent at
 });
 
 test.each([[1.5, 1], [-0.1, 0], [0, 0], [1, 1], [0.8, 0.8]])(
-  "the reservoir percent is limited to 0 to 1: %f is applied as %f",
+  "the reservoir percent is limited to the range from 0 to 1: %f is applied as %f",
   (configured, applied) => {
     expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: configured }).percent).toBe(applied);
   },

@@ -184,7 +184,7 @@ test("after a restart of the VM, the users of its console see the output of the 
   expect(user.text()).toBe("new kept");
 });
 
-test("through a proxy, the node dials about 20 times in 10 s, so that a call reaches the server process that waits for the node", async () => {
+test("a node behind a proxy dials about 20 times in 10 s, so that one attempt reaches the server that waits for the node", async () => {
   const { path: state_dir, remove } = await temporaryFolder("redial");
   onTestFinished(remove);
   const urls: string[] = [];

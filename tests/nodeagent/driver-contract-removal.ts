@@ -57,11 +57,14 @@ export function removalContract(contract: Contract): void {
     },
   );
 
-  contract("the capacity contains the pool of the instances, and its values are consistent", async ({ machine }) => {
-    const capacity = await machine.driver().capacity();
-    expect(capacity.zpools.map((pool) => pool.name)).toEqual(["zones"]);
-    expect(capacity.zpools[0]!.free_bytes).toBeLessThanOrEqual(capacity.zpools[0]!.total_bytes);
-    expect(capacity.cpu_threads_logical).toBeGreaterThanOrEqual(capacity.cpu_cores_physical);
-    expect(capacity.ram_available_mb!).toBeLessThanOrEqual(capacity.ram_total_mb);
-  });
+  contract(
+    "the capacity report contains the storage pool of the instances, and its values are consistent",
+    async ({ machine }) => {
+      const capacity = await machine.driver().capacity();
+      expect(capacity.zpools.map((pool) => pool.name)).toEqual(["zones"]);
+      expect(capacity.zpools[0]!.free_bytes).toBeLessThanOrEqual(capacity.zpools[0]!.total_bytes);
+      expect(capacity.cpu_threads_logical).toBeGreaterThanOrEqual(capacity.cpu_cores_physical);
+      expect(capacity.ram_available_mb!).toBeLessThanOrEqual(capacity.ram_total_mb);
+    },
+  );
 }

@@ -61,7 +61,7 @@ const returns = (value: unknown) => `${JSON.stringify({ return: value })}\n`;
 const synced = (answer: (message: Message) => string | null) => (message: Message) =>
   message.execute === "guest-sync-delimited" ? `\xff${returns(message.arguments!.id)}` : answer(message);
 
-test("each NIC of the guest has its addresses, without loopback and link-local addresses", async () => {
+test("the list of interfaces has each NIC's addresses, except loopback and link-local addresses", async () => {
   await guest(synced(() => returns(INTERFACES)));
   expect(await guestAgentAt(path, LIMITS).interfaces()).toEqual([
     { mac: "02:00:00:ab:cd:01", addresses: ["10.0.1.5", "fd00::5"] },
@@ -108,7 +108,7 @@ test("calls at the same time run one after the other", async () => {
 test.each([
   ["does not answer", () => null],
   ["answers only with the wrong id", () => returns(-1)],
-])("a guest that %s fails the call in time", async (_title, answer) => {
+])("a call to a guest that %s fails at the time limit", async (_title, answer) => {
   await guest(answer);
   await expect(guestAgentAt(path, LIMITS).interfaces()).rejects.toThrow("does not answer");
 });
@@ -116,7 +116,7 @@ test.each([
 test.each([
   ["sends no JSON", () => "ready?\n", "sent no JSON"],
   ["sends an endless line", () => "x".repeat(2 ** 20 + 1), "too long"],
-])("a guest that %s fails the call before its time limit", async (_title, answer, message) => {
+])("a call to a guest that %s fails before the time limit", async (_title, answer, message) => {
   await guest(answer);
   await expect(guestAgentAt(path, NO_LIMITS).interfaces()).rejects.toThrow(message);
 });
@@ -151,7 +151,7 @@ test("entries that are not interfaces or addresses are left out, and the number 
   expect([found.length, found[0]!.addresses.length]).toEqual([32, 32]);
 });
 
-test("the last answer of each running guest is kept, and the pauses of a silent guest double up to five minutes", async () => {
+test("the last answer of each running guest is kept, and pauses between calls to a silent guest double up to 5 minutes", async () => {
   let now_ms = 0;
   const calls: string[] = [];
   const found = [{ mac: "02:00:00:00:00:01", addresses: ["10.0.1.5"] }];

@@ -90,7 +90,7 @@ async function lateGuestAgent(): Promise<string[]> {
   return received;
 }
 
-test("an agent that connects again ends the job, removes the draft, and thaws a guest that answers late", async () => {
+test("an agent that connects to QEMU again ends the copy, removes its draft, and thaws a guest that answers late", async () => {
   const { answer, left } = copyingQemu();
   await writeFile(`${places.disk(SNAPSHOT)}.copy`, "");
   await node.openMonitor(id, answer);

@@ -110,7 +110,7 @@ test("configure writes the name, the network, the password and how the machine b
 
 const DISKS = { sda: 2e9, sdb: 2e9, md0: 2e9, "dm-0": 1e6, usb0: 1e8, sr0: 1e6, sdc: 0 };
 
-test("the inventory has the machine's disks and cards, and no arrays, bridges or removable disks", async () => {
+test("the inventory has the machine's disks and network cards, and no arrays, bridges or removable disks", async () => {
   const folder = await temporaryFolder("sysinfo");
   try {
     const roots = await machineRoots(folder.path, DISKS, MAC);

@@ -56,7 +56,7 @@ test.each([
   ["a further IPv6 address of a NIC", "fd00:a:9::7", 0],
   ["a floating IP of a NIC", "203.0.113.7", 1],
   ["an address in an allowed block of a NIC", "10.8.3.4", 1],
-  ["an address of a NIC that an allowed block in another VPC contains", "10.8.0.1", 0],
+  ["a NIC's address that is also inside an allowed block of another VPC", "10.8.0.1", 0],
 ])("a trace chooses the VPC with %s", (_what, address, index) => {
   const blocks = ["10.9.1.1/32", "fd00:a:9::7/128", "10.8.0.1/32"];
   const documents = [

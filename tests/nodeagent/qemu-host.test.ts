@@ -161,7 +161,7 @@ describe("the state and reason that the tenant sees", () => {
     ],
     ["gone", "out of memory", "failed", "the virtual machine's process ran out of memory on its node"],
     ["gone", "status 1: could not open /secret", "failed", "the virtual machine's process ended unexpectedly"],
-  ])("for the end %s (%s) are: %s, %s", (end, ending, state, reason) => {
+  ])("after the end %s (%s) are: state %s, reason %s", (end, ending, state, reason) => {
     const found = endOfRun(end, ending);
     expect([found.state, found.reason]).toEqual([state, reason]);
   });

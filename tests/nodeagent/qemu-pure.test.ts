@@ -71,7 +71,7 @@ describe("the command line of QEMU", () => {
     expect(devices.filter(isOnRootBus).length).toBeLessThanOrEqual(30);
   });
 
-  test("has a bridge only if the root bus lacks slots, so that the addresses of other guests do not change", () => {
+  test("has a PCI bridge only if the root bus lacks slots, so that PCI addresses in guests with fewer NICs stay the same", () => {
     expect(devicesOf(22).every(isOnRootBus)).toBe(true);
     expect(devicesOf(23).filter((device) => !isOnRootBus(device))).toEqual([
       expect.stringMatching(/^virtio-net-pci,netdev=nic21,.*,bus=nic-bridge$/),

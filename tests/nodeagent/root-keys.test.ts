@@ -81,7 +81,7 @@ test("a key that an operator removes cannot log in any more, at once and after t
   }
 });
 
-test("the agent keeps an administrator's authorized_keys, and creates no file for the next boot", async () => {
+test("on a node without /zones, the agent keeps an administrator's authorized_keys, and creates no file for the next boot", async () => {
   await mkdir(at("root/.ssh"), { recursive: true });
   await writeFile(at("root/.ssh/authorized_keys"), `${STAYS}\n`);
   await configure(REMOVED);

@@ -11,7 +11,7 @@ test("a program whose signal is aborted is killed, and the call ends after the p
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
-test("a program whose signal is aborted already does not start", async () => {
+test("a program does not start if its signal was aborted before", async () => {
   const running = runProgram(["sh", "-c", "echo started"], { signal: AbortSignal.abort(new Error("withdrawn")) });
   await expect(running).rejects.toThrow("withdrawn");
 });

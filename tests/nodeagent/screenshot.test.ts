@@ -45,7 +45,7 @@ test("a link and a folder in the place of the picture are refused", async () => 
   await expect(readPicture(join(folder, "folder.png"), uid)).rejects.toThrow("gave no picture");
 });
 
-test("the tenant gets one sentence when QEMU fails, and the file is removed in any case", async () => {
+test("when QEMU fails, the tenant gets a fixed message, and the file is removed in any case", async () => {
   const files: string[] = [];
   const execute = (answer: (path: string) => Promise<unknown>) => (_command: unknown, given: unknown) => {
     const { filename } = given as { filename: string };

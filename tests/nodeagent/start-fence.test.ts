@@ -63,7 +63,7 @@ const hold = (own: () => Promise<ReadonlySet<string> | null>) =>
   holdForeignVms({ store, boot_id: NOW, ownInstances: own, log: (line) => log.push(line) });
 const powerOf = (id: string) => store.get(id)?.power;
 
-test("after a boot, a VM whose instance is on another node does not start; the node's own VMs, and a VM with a move, keep their power state", async () => {
+test("after a boot, a VM whose instance is on another node does not start; other VMs and migrating VMs keep their state", async () => {
   const [own, foreign, begun, off] = [await vm("on"), await vm("on"), await vm("starting"), await vm("off")];
   // The fence reads only whether a VM has a move.
   const move = { migration_id: randomUUID(), role: "departed" } as unknown as NonNullable<VmRecord["move"]>;

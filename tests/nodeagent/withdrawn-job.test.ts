@@ -102,7 +102,7 @@ test("a withdrawn job is undone only once, even if a claim's answer repeats its 
   await ended;
 });
 
-test("a tombstone ends a start that waits for the VM's process", async () => {
+test("the tombstone of a withdrawn job ends the job's start, even while the start waits for the VM's process", async () => {
   const withdrawn = jobOf("start");
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);

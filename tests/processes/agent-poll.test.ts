@@ -120,7 +120,7 @@ test(
   180_000,
 );
 
-test("with a server that has no polls the agent uses the single calls", async () => {
+test("with a server that has no polls, the agent sends heartbeats and claims separately", async () => {
   is_older = true;
   counts = {};
   // The agent changes to separate calls after the current poll, which still gets an answer.

@@ -176,7 +176,7 @@ function failures({ operations }: Load): string[] {
 
 async function upgradeAndBack(context: TestContext, commit: string | null, version: string): Promise<void> {
   needs(context, "haproxy", "git", "tar");
-  context.skip(commit === null, "this checkout has no history with the older version");
+  context.skip(commit === null, "this checkout's Git history does not contain the older version");
   older_agent.set(join(folder.path, "older"), version === "0.1.0" ? "cli/nodeagent/main.ts" : "nodeagent/main.ts");
   const site = await openSite(commit!, version);
   const db = openPool({ url: database.url, applicationName: "checks" });

@@ -73,7 +73,7 @@ test(
   LIMIT_MS,
 );
 
-test("Compose runs berth read-only without capabilities; the Kubernetes objects share labels, and the container mounts each volume", async () => {
+test("in Compose, berth is read-only and has no capabilities; the Kubernetes objects share labels and mount every volume", async () => {
   const template = (name: string) => readFile(join(ROOT, "cli/release/container", name), "utf8");
   const { services } = parse(await template("compose.yaml"));
   expect(Object.keys(services)).toEqual(["postgres", "berth"]);

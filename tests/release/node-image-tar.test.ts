@@ -27,7 +27,7 @@ async function imageIn(name: string, files: Readonly<Record<string, string>>): P
 
 const manifest = (values: object) => ({ "manifest.json": JSON.stringify(values), "manifest.json.asc": "signature" });
 
-test("a release has the files of a node image below its stamp, in the same order each time", async () => {
+test("the archive of a node image has its files in a folder named by the stamp, always in the same order", async () => {
   const path = await imageIn(STAMP, { vmlinuz: "kernel", ...manifest(MANIFEST) });
   const { name, bytes } = await nodeImageTar(path, TIME_S);
   expect(name).toBe(`berth-node-image_${STAMP}_amd64.tar`);

@@ -48,7 +48,7 @@ test("gzip output contains no time, no name and no system", async () => {
     .toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, expect.any(Number), 255]);
 });
 
-describe("the writers refuse", () => {
+describe("the writers of tar and ar archives refuse", () => {
   test("a path that is too long for ustar", () => {
     const path = `usr/${"x".repeat(101)}`;
     expect(() => tarArchive([{ path, mode: 0o644, bytes: new Uint8Array() }], TIME_S)).toThrow("too long");

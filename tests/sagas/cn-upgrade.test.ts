@@ -222,7 +222,7 @@ test.each(
 });
 
 test.each(FAULTS)(
-  "an undo restores the previous image of the records once after %o, and the node stays cordoned",
+  "an undo restores the previous image of the boot records once after %o, and the node stays cordoned",
   async (
     trouble,
   ) => {

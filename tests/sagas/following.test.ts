@@ -36,7 +36,7 @@ function send(state: SagaState | null, message: SagaMessage) {
 const start = (name: string) =>
   send(null, { type: "start", id: "s", saga: name, params: null, references: [], done: { begun: { begun: true } } });
 
-test("a job whose step follows the first step is queued by the start of the saga", () => {
+test("if a job's step follows the first step, the commit that starts the saga also queues the job", () => {
   const { next, parts } = start("plain");
   const id = waitId("s", "work");
   expect(next).toMatchObject({ state: "running", step: "work", job_id: id, due_at: new Date(NOW.getTime() + 60_000) });

@@ -160,7 +160,7 @@ test("a report is accepted once, and only from the node that claimed the job", a
   expect((await p.finish(s.id)).state).toBe("succeeded");
 });
 
-test("a node that stops renewing its claim fails the job at the end of the lease", async () => {
+test("if a node stops renewing its claim, the job fails at the end of the lease", async () => {
   const s = await waiting();
   await p.claim(s.job, 10);
   await p.advance(9_000);

@@ -68,7 +68,7 @@ test("S-47: an issuer may not have a private address, in any spelling", async ()
   expect((await fixture.call("GET", `/v1/tenants/${tenant_id}/idp`)).status).toBe(404);
 });
 
-test("tokens of an issuer in an allowed network are valid; the fetcher process gets its keys", async () => {
+test("tokens of an issuer in an allowed network are valid; the fetcher process fetches the issuer's keys", async () => {
   const issuer = await serve((url) => async (request, response) => {
     const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
     response.setHeader("content-type", "application/json").end(JSON.stringify(document));

@@ -232,7 +232,7 @@ async function sendOverAmqp(port: number): Promise<void> {
   client.close();
 }
 
-test("S-24: there are at least 500 names, and the check finds a program that opens files outside", async () => {
+test("S-24: there are at least 500 names, and the check finds a program that opens files outside its folders", async () => {
   expect(names.length).toBeGreaterThanOrEqual(500);
   expect(names.filter((name) => !name.includes(MARK))).toEqual([]);
   const [program = "", ...argv] = tracedInto(at("reader.trace"));

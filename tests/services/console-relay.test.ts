@@ -52,7 +52,7 @@ function fixture(mode: OpenedConsole["mode"] = "write") {
 
 const endText = (message: string) => controlText({ type: "end", message });
 
-test("frames pass unchanged in both directions, and the end is reported once with both counts", () => {
+test("frames pass unchanged in both directions, and the end is reported once with the byte counts of both directions", () => {
   const f = fixture();
   f.meet();
   f.caller.data("abc");
@@ -111,7 +111,7 @@ describe("the caller's console ends", () => {
     expect(f.end()).toHaveLength(1);
   });
 
-  test("when a check finds a reason, even while the caller waits for the node", async () => {
+  test("when a check finds a reason to end it, even while the caller waits for the node", async () => {
     for (const meets of [true, false]) {
       const f = fixture();
       if (meets) f.meet();

@@ -76,7 +76,7 @@ test("another booter finds the run by the token's hash, and the database does no
   expect([tablesWith(dump, token), tablesWith(dump, sha256(token))]).toEqual([[], ["cn"]]);
 });
 
-test("no view of the node contains the hash", async () => {
+test("no view of the node contains the hash of the token", async () => {
   const run = await settingUp(t);
   const token = newToken();
   const answers = [
@@ -90,7 +90,7 @@ test("no view of the node contains the hash", async () => {
   }
 });
 
-test("a script that is stored again is accepted and changes nothing, and an unknown token gets 404", async () => {
+test("a setup script that is stored again is accepted and changes nothing, and an unknown token gets 404", async () => {
   const run = await delivered();
   const before = await rowOf(t, run);
   okOf(await deliver(run, run));

@@ -33,7 +33,7 @@ async function nextDay(): Promise<void> {
   await t.advance(Math.ceil((await t.db.query<{ s: number }>(text)).rows[0]!.s));
 }
 
-test("the sums of the days of random spans are exactly the integral, before and after the days close", async () => {
+test("the sums of days of random usage spans equal the integral of the usage, before and after the days close", async () => {
   const [tenant_id, project_id] = [randomUUID(), randomUUID()];
   await nextDay();
   const from = await today();

@@ -51,63 +51,67 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test.each([1, 2])("the usage of random lifecycles over days equals their integral (seed %i)", async (seed) => {
-  const random = randomFrom(seed);
-  const pick = (count: number) => Math.floor(random() * count);
-  await nextDay();
-  const from = await today();
-  const before = (await usageOf(a.tenant, `?from=${from}`)).total;
-  type Held = { id: string; cpu: number; memory_bytes: number; disk_bytes: number; on: boolean };
-  const held: Held[] = [];
-  const addresses: string[] = [];
-  const due = { vcpu: 0, memory: 0, disk: 0, ip: 0 };
-  for (let step = 0; step < 14; step += 1) {
-    const one = held[pick(held.length)];
-    const verb = one === undefined ? 0 : pick(6);
-    if (verb <= 1) {
-      const [cpu, memory_bytes] = [1 + pick(4), (1 + pick(8)) * GIB];
-      const made = await a.running({ cpu, memory_bytes });
-      const [disk] = await a.disksOf(made.id);
-      held.push({ id: made.id, cpu, memory_bytes, disk_bytes: disk.size_bytes, on: true });
-    } else if (verb === 2) {
-      await a.act(one!.id, one!.on ? "stop" : "start", one!.on ? "stop" : "start");
-      one!.on = !one!.on;
-    } else if (verb === 3 && !one!.on) {
-      one!.cpu = 1 + pick(8);
-      okOf(await a.call("PATCH", `/v1/instances/${one!.id}`, { body: { cpu: one!.cpu } }));
-    } else if (verb === 4) {
-      await a.destroy(one!.id);
-      held.splice(held.indexOf(one!), 1);
-    } else if (addresses.length > 0 && random() < 0.5) {
-      okOf(await a.call("DELETE", `/v1/floating-ips/${addresses.pop()}`));
-    } else {
-      addresses.push((await a.make(`/v1/floating-ips${a.selectors}`, { name: randomUUID(), family: "v4" })).id);
+test.each([1, 2])(
+  "over several days, the usage of random lifecycles equals the integral of the used sizes (seed %i)",
+  async (seed) => {
+    const random = randomFrom(seed);
+    const pick = (count: number) => Math.floor(random() * count);
+    await nextDay();
+    const from = await today();
+    const before = (await usageOf(a.tenant, `?from=${from}`)).total;
+    type Held = { id: string; cpu: number; memory_bytes: number; disk_bytes: number; on: boolean };
+    const held: Held[] = [];
+    const addresses: string[] = [];
+    const due = { vcpu: 0, memory: 0, disk: 0, ip: 0 };
+    for (let step = 0; step < 14; step += 1) {
+      const one = held[pick(held.length)];
+      const verb = one === undefined ? 0 : pick(6);
+      if (verb <= 1) {
+        const [cpu, memory_bytes] = [1 + pick(4), (1 + pick(8)) * GIB];
+        const made = await a.running({ cpu, memory_bytes });
+        const [disk] = await a.disksOf(made.id);
+        held.push({ id: made.id, cpu, memory_bytes, disk_bytes: disk.size_bytes, on: true });
+      } else if (verb === 2) {
+        await a.act(one!.id, one!.on ? "stop" : "start", one!.on ? "stop" : "start");
+        one!.on = !one!.on;
+      } else if (verb === 3 && !one!.on) {
+        one!.cpu = 1 + pick(8);
+        okOf(await a.call("PATCH", `/v1/instances/${one!.id}`, { body: { cpu: one!.cpu } }));
+      } else if (verb === 4) {
+        await a.destroy(one!.id);
+        held.splice(held.indexOf(one!), 1);
+      } else if (addresses.length > 0 && random() < 0.5) {
+        okOf(await a.call("DELETE", `/v1/floating-ips/${addresses.pop()}`));
+      } else {
+        addresses.push((await a.make(`/v1/floating-ips${a.selectors}`, { name: randomUUID(), family: "v4" })).id);
+      }
+      const hours = 1 + pick(12);
+      await advance(hours * HOUR_S);
+      const running = held.filter(({ on }) => on);
+      due.vcpu += hours * running.reduce((sum, { cpu }) => sum + cpu, 0);
+      due.memory += hours * running.reduce((sum, { memory_bytes }) => sum + memory_bytes / GIB, 0);
+      due.disk += hours * held.reduce((sum, { disk_bytes }) => sum + disk_bytes / GIB, 0);
+      due.ip += hours * addresses.length;
+      if (random() < 0.3) await close();
     }
-    const hours = 1 + pick(12);
-    await advance(hours * HOUR_S);
-    const running = held.filter(({ on }) => on);
-    due.vcpu += hours * running.reduce((sum, { cpu }) => sum + cpu, 0);
-    due.memory += hours * running.reduce((sum, { memory_bytes }) => sum + memory_bytes / GIB, 0);
-    due.disk += hours * held.reduce((sum, { disk_bytes }) => sum + disk_bytes / GIB, 0);
-    due.ip += hours * addresses.length;
-    if (random() < 0.3) await close();
-  }
-  const used = await usageOf(a.tenant, `?from=${from}`);
-  const is = (value: number, hours: number, units: number) =>
-    expect(Math.abs(value - hours)).toBeLessThan(TOLERANCE_HOURS * Math.max(1, units));
-  is(used.total.vcpu_hours - before.vcpu_hours, due.vcpu, 40);
-  is(used.total.memory_gib_hours - before.memory_gib_hours, due.memory, 80);
-  is(used.total.disk_gib_hours - before.disk_gib_hours, due.disk, 100);
-  is(used.total.floating_ip_hours - before.floating_ip_hours, due.ip, 10);
-  // The total is the sum of the days.
-  const sum = used.days.reduce((total, { vcpu_hours }) => total + vcpu_hours, 0);
-  expect(Math.abs(sum - used.total.vcpu_hours)).toBeLessThan(1e-4);
-  expect(used.days.some(({ closed }) => closed)).toBe(true);
-  for (const { id } of held) await a.destroy(id);
-  for (const id of addresses) okOf(await a.call("DELETE", `/v1/floating-ips/${id}`));
-  const open = await a.t.db.query("select from usage_span where ended_at is null");
-  expect(open.rowCount).toBe(0);
-}, 240_000);
+    const used = await usageOf(a.tenant, `?from=${from}`);
+    const is = (value: number, hours: number, units: number) =>
+      expect(Math.abs(value - hours)).toBeLessThan(TOLERANCE_HOURS * Math.max(1, units));
+    is(used.total.vcpu_hours - before.vcpu_hours, due.vcpu, 40);
+    is(used.total.memory_gib_hours - before.memory_gib_hours, due.memory, 80);
+    is(used.total.disk_gib_hours - before.disk_gib_hours, due.disk, 100);
+    is(used.total.floating_ip_hours - before.floating_ip_hours, due.ip, 10);
+    // The total is the sum of the days.
+    const sum = used.days.reduce((total, { vcpu_hours }) => total + vcpu_hours, 0);
+    expect(Math.abs(sum - used.total.vcpu_hours)).toBeLessThan(1e-4);
+    expect(used.days.some(({ closed }) => closed)).toBe(true);
+    for (const { id } of held) await a.destroy(id);
+    for (const id of addresses) okOf(await a.call("DELETE", `/v1/floating-ips/${id}`));
+    const open = await a.t.db.query("select from usage_span where ended_at is null");
+    expect(open.rowCount).toBe(0);
+  },
+  240_000,
+);
 
 describe("traffic", () => {
   const COUNTERS = { memory_bytes: GIB, disk_read_bytes: 0, disk_written_bytes: 0 };
@@ -202,7 +206,7 @@ test.each(["0001-01-01", "9999-12-31"])("the usage of %s can be read", async (da
   expect(okOf(await a.call("GET", `${path}?from=${day}&to=${day}`))).toMatchObject({ from: day, to: day, days: [] });
 });
 
-test("the usage of all projects is read in pages with limit", async () => {
+test("with the query parameter limit, the usage of all projects is read in pages", async () => {
   await a.t.db.query(
     `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
                              floating_ips, began_at, ended_at)

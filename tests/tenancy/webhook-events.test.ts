@@ -65,7 +65,7 @@ test("each event is about an object with a project, or about a project that exis
   ]);
 });
 
-test("an audit entry has an action from the list exactly if it is about an object of a project", async () => {
+test("an audit entry has an action from the list if and only if it is about an object of a project", async () => {
   const at = `/v1/subnets/${objects.subnet}/route-table`;
   okOf(await t.call("PUT", at, { body: { route_table_id: objects.route_table } }));
   const { main_route_table_id } = okOf(await t.call("GET", `/v1/vpcs/${objects.vpc}`));

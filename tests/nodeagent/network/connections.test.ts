@@ -35,7 +35,7 @@ test("a connection that the rules allow is not forbidden", () => {
   expect(forbidden(KEEP_SSH)).toEqual([]);
 });
 
-test("a connection through a floating IP is forbidden by a rule for its instance's port", () => {
+test("a rule for a port of an instance also forbids connections to this port through a floating IP", () => {
   expect(forbidden(rule({ ...KEEP_SSH, action: "deny" }))).toEqual([FLOATING]);
 });
 
@@ -51,7 +51,7 @@ test("an ICMP exchange is identified by its conntrack id, not by its ICMP id", (
   expect(forbidden(KEEP_SSH, rule({ direction: "inbound", action: "deny", protocol: "icmp6" }))).toEqual([PING]);
 });
 
-test("the table contains the ids of the forbidden connections, and without such connections it is deleted", () => {
+test("the table contains the ids of the forbidden connections, and is deleted if no connection is forbidden", () => {
   expect(forbiddenTable([DNS, PING])).toContain("elements = { 2, 3 }");
   expect(forbiddenTable([])).toBe("table inet berth_forbidden\ndelete table inet berth_forbidden\n");
 });

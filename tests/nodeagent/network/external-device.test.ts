@@ -58,7 +58,9 @@ test("an untagged network needs only a cable (a veth pair) to the bridge", async
     ...UP,
   ]);
   expect(await commands(UNTAGGED, WANTED)).toEqual([CABLE_UP]);
-  expect(await commands(UNTAGGED, WANTED, { is_first: true }), "the first comparison of a process").toEqual(UP);
+  expect(await commands(UNTAGGED, WANTED, { is_first: true }), "the first check after a start of the agent").toEqual(
+    UP,
+  );
   expect(await commands(INTERRUPTED, WANTED), "the agent was killed before the last step").toEqual(UP);
 });
 

@@ -22,27 +22,31 @@ const ADDRESSES = {
 };
 const PORTS = [0, 22, 80, 7_000, 65_535];
 
-test("for 100,000 packets and 10,000 random rule sets, the nftables text and the agent decide like the model", () => {
-  const random = randomFrom(20_261_122);
-  const verdicts = { pass: 0, drop: 0 };
-  for (let set = 0; set < RULE_SETS; set++) {
-    const rules = Array.from({ length: random.below(9) }, () => randomRule(random));
-    const document = documentOf({ vni: 4_096, machines: [], rules, edge: null, routes: [] }, "n1");
-    const chains = chainsOf(rulesetOf(document, new Set()));
-    for (let each = 0; each < PACKETS_EACH; each++) {
-      const packet = randomPacket(random);
-      const wanted = modelVerdict(document, packet);
-      verdicts[wanted] += 1;
-      const decided = textVerdict(chains, packet);
-      if (decided !== wanted) expect.fail(`${decided}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
-      const agent = firewallOf(document, packet.direction)(packet).is_allowed ? "pass" : "drop";
-      if (agent !== wanted) expect.fail(`the agent: ${agent}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
+test(
+  "for 100,000 packets and 10,000 random rule sets, the nftables text and the agent's trace decide like the model",
+  () => {
+    const random = randomFrom(20_261_122);
+    const verdicts = { pass: 0, drop: 0 };
+    for (let set = 0; set < RULE_SETS; set++) {
+      const rules = Array.from({ length: random.below(9) }, () => randomRule(random));
+      const document = documentOf({ vni: 4_096, machines: [], rules, edge: null, routes: [] }, "n1");
+      const chains = chainsOf(rulesetOf(document, new Set()));
+      for (let each = 0; each < PACKETS_EACH; each++) {
+        const packet = randomPacket(random);
+        const wanted = modelVerdict(document, packet);
+        verdicts[wanted] += 1;
+        const decided = textVerdict(chains, packet);
+        if (decided !== wanted) expect.fail(`${decided}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
+        const agent = firewallOf(document, packet.direction)(packet).is_allowed ? "pass" : "drop";
+        if (agent !== wanted) expect.fail(`the agent: ${agent}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
+      }
     }
-  }
-  // Both verdicts are frequent, so that a text that always passes or always drops would be found.
-  expect(verdicts.pass).toBeGreaterThan(20_000);
-  expect(verdicts.drop).toBeGreaterThan(20_000);
-}, 60_000);
+    // Both verdicts are frequent, so that a text that always passes or always drops would be found.
+    expect(verdicts.pass).toBeGreaterThan(20_000);
+    expect(verdicts.drop).toBeGreaterThan(20_000);
+  },
+  60_000,
+);
 
 /** Returns a source of random values that depend only on the seed, so that a failure can be repeated. */
 function randomFrom(seed: number) {

@@ -60,7 +60,10 @@ const both = (left_s: number) => `${NAT.ipv4} ${NAT.ipv6} for ${left_s} s`;
 
 test("two answered polls start the gateways, and later answered polls renew them for 60 s from the time at which the poll was sent", async () => {
   const network = await open();
-  expect(await poll(network, { vpcs: [WITH] }), "the server may not have known that the node is back").toEqual([
+  expect(
+    await poll(network, { vpcs: [WITH] }),
+    "the first answer starts no gateway: the server may not have known that the node is back",
+  ).toEqual([
     "apply 7",
   ]);
   expect(await poll(network)).toEqual(["apply 7", both(60)]);
@@ -91,7 +94,7 @@ test("after a silence of 60 s the second answered poll starts the gateways, if t
   await poll(network);
   now_s += 61;
   expect(await poll(network)).toEqual([]);
-  expect(await poll(network), "the routes are compared, too").toEqual(["apply 7", both(60)]);
+  expect(await poll(network), "the document is applied again, too").toEqual(["apply 7", both(60)]);
   now_s += 61;
   expect(await poll(network)).toEqual([]);
   expect(await poll(network, { vpcs: [WITHOUT] })).toEqual(["apply 7", "apply 8"]);
@@ -142,7 +145,7 @@ test("the gateways of a VPC that has left the node are not renewed", async () =>
   expect(await poll(network, { gone: [VPC_ID] })).toEqual([]);
 });
 
-test("a node with a gateway polls at short intervals, and at once until the gateway runs", async () => {
+test("a node with a gateway asks for short polls, and for polls without a wait until the gateway runs", async () => {
   const network = await open();
   expect(network.pollWaitS(30)).toBe(30);
   await poll(network, { vpcs: [WITH] });

@@ -78,7 +78,7 @@ test.each([
   expect(answer6(type, ...options)?.[0]).toBe(reply);
 });
 
-test("guests learn the time servers of their family", () => {
+test("a guest learns only the time servers of its own address family", () => {
   const ntp_servers = ["192.0.2.1", "2001:db8::1", "192.0.2.2"];
   const plan = { ...PLAN, guests: PLAN.guests.map((guest) => ({ ...guest, ntp_servers })) };
   const ipv4 = [...dhcpReply(request([53, 1, 1, 255]), plan)!.packet].join(" ");
@@ -94,14 +94,14 @@ test("DHCPv6: a confirm message for the guest's own address gets the status succ
   expect([...answer6(4, CLIENT_ID, OWN_REQUEST)!.slice(-2)], "the status").toEqual([0, 0]);
 });
 
-test("DHCPv6: a second address request gets no address, and a guest without an IPv6 address gets no answer", () => {
+test("DHCPv6: the second address request in a message gets no address; a guest without an IPv6 address gets no answer", () => {
   const twice = [...answer6(1, CLIENT_ID, ADDRESS_REQUEST, ADDRESS_REQUEST)!];
   const no_address = [0, 13, 0, 2, 0, 2];
   expect(twice.join(" ")).toContain(no_address.join(" "));
   expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null, search: null, ntp_servers: [] })).toBeNull();
 });
 
-test("a router advertisement has the flags, the route's lifetime, the MTU and the DNS server, and no prefix", () => {
+test("a router advertisement has the DHCPv6 flags, the route's lifetime, the MTU and the DNS server, and no prefix", () => {
   const packet = [...routerAdvertisement(1_450)];
   expect(packet.slice(0, 8)).toEqual([134, 0, 0, 0, 64, 0xc0, 255, 255]);
   const options: Record<number, readonly number[]> = {};

@@ -13,7 +13,7 @@ import { A, driverWith, NEVER_MS, NIC, SIGNAL, SOON_MS, useNodeNetwork } from ".
 const f = useNodeNetwork();
 const { open } = f;
 
-test("a counter is reported until a report arrives, and again when the counter has changed", async () => {
+test("a counter is reported until the server has the report, and again when the counter has changed", async () => {
   let packets = 3;
   const counts = () => Promise.resolve([{ rule_id: "r1", packets, bytes: 60 * packets }]);
   const network = await open({ ...driverWith({ why: null }), ruleCounts: counts });
@@ -31,7 +31,7 @@ test("a counter is reported until a report arrives, and again when the counter h
   }]);
 });
 
-test("a restarted agent serves guests before it changes a router", async () => {
+test("a restarted agent starts the services for guests, such as DHCP, before it changes a router", async () => {
   await (await open()).take(documentOf(A, "n1", 7));
   const done: string[] = [];
   const driver = driverWith({ why: null });
@@ -139,7 +139,7 @@ test("only the documents that could not be applied are retried at short interval
   expect(await network.retryFailed()).toEqual([]);
 });
 
-test("differences that a repair finds are counted", async () => {
+test("the log shows the number of differences that a repair found", async () => {
   const inner = driverWith({ why: null });
   let changes = 0;
   const network = await open({ ...inner, apply: () => Promise.resolve({ changes, ruleset_replaced: false }) });

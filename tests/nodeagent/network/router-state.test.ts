@@ -57,7 +57,7 @@ test("the commands of a new router with NAT gateways match the snapshot", () => 
   expect(changesOf(NOTHING, wanted(VPC, "n3"))).toMatchSnapshot();
 });
 
-test("an equal state needs no command", () => {
+test("if a router already has the required state, no command is needed", () => {
   for (const node of ["n1", "n2", "n3"] as const) {
     expect(changesOf(wanted(VPC, node), wanted(VPC, node))).toEqual({
       ip: { 4: [], 6: [] },

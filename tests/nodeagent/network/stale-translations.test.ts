@@ -47,7 +47,7 @@ test("connections of a floating IP are kept while the same NIC has the floating 
   expect(stale(document({ web1: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([]);
 });
 
-test("when another NIC has a floating IP, one command deletes the connections of each old translation", () => {
+test("after a floating IP moved to another NIC, one command deletes the connections of each old translation", () => {
   expect(stale(document({ web2: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([
     `-D -f ipv4 -d ${F4} -r ${WEB1}`,
     `-D -f ipv4 -s ${WEB1} -q ${F4}`,
