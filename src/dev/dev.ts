@@ -65,7 +65,7 @@ To try more:
   dist/opsctl cn auto-approve open --duration-secs 600 --count 10   # approves nodes that register from now on
   curl -X POST ${environment.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'   # an hour later
 
-Ctrl-C stops everything; the data in ${DATA_DIR} is kept. To begin again, delete this folder.
+Ctrl-C stops everything and keeps the data in ${DATA_DIR}. To begin again, delete that folder.
 `);
 
 // This process exits with the exit code of the server, which is 0 after a drain.

@@ -27,7 +27,9 @@ export function tinyGuest(disk_bytes: number): Uint8Array {
   disk.set(code);
   disk.set(text, code.length);
   disk.set([0x55, 0xaa], SIGNATURE_AT);
-  if (code.length + text.length > SIGNATURE_AT || disk_bytes % SECTOR_BYTES !== 0) throw new Error("it does not fit");
+  if (code.length + text.length > SIGNATURE_AT || disk_bytes % SECTOR_BYTES !== 0) {
+    throw new Error("the code and the text of the guest must fit in one sector, and the disk must have whole sectors");
+  }
   return disk;
 }
 

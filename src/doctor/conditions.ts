@@ -68,7 +68,7 @@ export const CONDITIONS: readonly Check[] = [
               from webhook_queue q join webhook w on w.id = q.webhook_id
              where w.enabled and q.due_at < (select berth_now()) - ${OVERDUE} order by q.due_at`,
     fix:
-      "see the log of the control plane: `background work failed: webhooks`; otherwise start more servers, because each sends to a limited number of webhooks at once",
+      "see the log of the control plane: `background work failed: webhooks`; if the log does not contain this, start more servers, because each sends to a limited number of webhooks at once",
   },
   {
     id: "jobs-taken",
@@ -144,7 +144,8 @@ export const CONDITIONS: readonly Check[] = [
                           n.threads) as what
               from node n join instance i on i.host_cn_uuid = n.server_uuid
              where i.cpu > n.threads order by i.name, i.id`,
-    fix: "a drain or an evacuation moves it only to a node with enough processors; stop it and give it fewer vCPUs",
+    fix:
+      "stop the instance and give it fewer vCPUs; until then, a drain or an evacuation moves it only to a node with enough processors",
   },
   {
     id: "audit-chained",

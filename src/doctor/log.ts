@@ -62,7 +62,7 @@ export function logChecks(scope: Scope): readonly Check[] {
     ),
     invariant(
       "INV-2",
-      "every transition of a node is in the published table",
+      "every transition of a node is in the table of docs/nodes.md",
       `select format('cn %s: %s from %s to %s', actor_id, event, from_state, to_state) as what
          from ${log} l where actor_kind = 'cn' and (event, from_state, to_state) not in (values ${DOCUMENTED})`,
     ),

@@ -44,7 +44,7 @@ export const operationChecks = (scope: Scope): readonly Check[] => [
   ),
   invariant(
     "INV-12",
-    "only a job's target node has claimed it",
+    "a claimed job was claimed by its target node",
     `
     select format('job %s (%s, %s) of node %s is with %s', id, kind, state, target_cn, claimed_by) as what
       from ${recordsIn(scope, JOBS)} j

@@ -20,7 +20,7 @@ type RouteFacts = RefusalHints & {
 
 const DESCRIPTIONS = {
   400: "The request is invalid; the message names the rule",
-  401: "The credential is missing or not valid. A bad credential is also refused on routes that need none",
+  401: "The credential is missing or not valid. A bad credential is also refused on routes that need no credential",
   403: "The action is not permitted with this credential",
   404: "The object does not exist, or the caller may not see it",
   409: "Conflicts with the current state or with a uniqueness rule; the message says which",

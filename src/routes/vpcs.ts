@@ -99,6 +99,7 @@ export function vpcRoutes(app: App, deps: Deps): void {
     ...vpc,
     action: "VpcDelete",
     summary: "Delete a VPC that holds nothing, and its main route table",
-    description: "409 while the VPC holds an object other than this table; the message names up to five.",
+    description:
+      "409 while the VPC holds an object other than its main route table; the message names up to five such objects.",
   });
 }

@@ -17,7 +17,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "delete from transition where actor_kind = 'instance' and seq = 2",
   "each transition starts in the state in which the previous one ended":
     "update transition set from_state = 'elsewhere' where actor_kind = 'instance' and seq = 2",
-  "every transition of a node is in the published table":
+  "every transition of a node is in the table of docs/nodes.md":
     "update transition set event = 'vanish' where actor_kind = 'cn' and seq = 1",
   "a refused message had no effect": `update seen set reply = '{"fault": {}}'
     where msg_id = (select msg_id from transition where actor_kind = 'vpc' limit 1)`,
@@ -91,7 +91,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     step = 'any', due_at = berth_now(), job_id = j.id from job j where j.saga_id = saga.id and j.state = 'completed'`,
   "each approval of a registration has one operation": `delete from transition where actor_kind = 'saga'
     and msg_id in (select msg_id from transition where event = 'approve')`,
-  "only a job's target node has claimed it": "update job set claimed_by = 'another'",
+  "a claimed job was claimed by its target node": "update job set claimed_by = 'another'",
   "a job ends once": `insert into transition
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
     select actor_kind, actor_id, incarnation, seq + 1, event, from_state, to_state, gen_random_uuid(), at

@@ -25,8 +25,8 @@ Then it prints the addresses, and waits for Ctrl-C, which removes the rack.
 --story NAME      run this story only (repeatable); on a running rack, run it there
 --keep            leave the rack running at the end, also after a failure; --down removes it
 --once            remove the rack after the last story
---release FOLDER  a release of task release, instead of one that this task builds
---image FOLDER    an image of task node-image that the release's key signed`;
+--release FOLDER  use this release of task release instead of building one
+--image FOLDER    use this image of task node-image, which the release's key must have signed`;
 
 const options = parsed();
 

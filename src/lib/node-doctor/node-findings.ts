@@ -158,8 +158,8 @@ function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: 
   );
   return live.map(({ source, differs, hostname: called }) => {
     const how = differs.length === 0
-      ? "which agrees with the node's record"
-      : `which differs from the node's record in ${differs.join(", ")}`;
+      ? "and reported the same as the node's record"
+      : `but its report differs from the node's record in ${differs.join(", ")}`;
     const text = `a machine registered with this node's server_uuid from ${source} (${called}), ${how}`;
     return warns(text, `opsctl cn show ${state === "pending" ? server_uuid : hostname}; approve only a claim you know`);
   });
