@@ -104,7 +104,9 @@ export const apiKey: Behavior<ApiKeyState, ApiKeyMessage> = {
   deadline: () => null,
   view: apiKeyView,
   constraints: {
-    api_key_user_id_fkey: conflict("the user was deleted or got an API key at the same time; try again"),
-    api_key_tenant_id_fkey: conflict("the tenant was deleted or got an API key at the same time; try again"),
+    api_key_user_id_fkey: conflict("a delete of the user and a create of its API key ran at the same time; try again"),
+    api_key_tenant_id_fkey: conflict(
+      "a delete of the tenant and a create of its API key ran at the same time; try again",
+    ),
   },
 };

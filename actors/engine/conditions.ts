@@ -42,8 +42,8 @@ export const GUARDS = {
   cn_sends_fewer: define<Node & { readonly migrations_max: number }>(
     "fewer than migrations_max migrations from the node are in flight",
   ),
-  cn_is_silent: define<Node & { readonly live_s: number }>("the node sent no heartbeat within live_s seconds"),
-  cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
+  cn_is_silent: define<Node & { readonly live_s: number }>("the node sent no heartbeat in the last live_s seconds"),
+  cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat in the last live_s seconds"),
   cn_has_room: define<
     & Room
     & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string }
@@ -53,7 +53,7 @@ export const GUARDS = {
       "instance has vCPUs, and the node accepts instances of the tenant",
   ),
   cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
-  status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),
+  status_is_last: define<Node & { readonly status_id: Uuid }>("the status report is the newest of the node"),
   pin_holds: define<{ readonly pinned_silo_uuid: Uuid | null; readonly pinned_tenant_uuid: Uuid | null }>(
     "the silo and the tenant of the pin exist, and the tenant is in the silo",
   ),

@@ -155,6 +155,8 @@ export const user: Behavior<UserState, UserMessage> = {
   view: userView,
   constraints: {
     user_local_name: conflict("a user named <username> exists already"),
-    user_account_tenant_id_fkey: conflict("the tenant was deleted or got a user at the same time; try again"),
+    user_account_tenant_id_fkey: conflict(
+      "a delete of the tenant and a create of its user ran at the same time; try again",
+    ),
   },
 };
