@@ -70,7 +70,7 @@ export async function printedFunctions(
     await locks(
       "berth_held",
       "held",
-      "Locks the actors of kind $1 with the given versions, except locked rows. Returns positions in the arguments.",
+      "Locks the actors of kind $1 with the given versions, except locked rows. Returns their indexes in the arrays.",
     ),
     await locks(
       "berth_absent",

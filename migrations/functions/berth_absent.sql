@@ -1,4 +1,4 @@
--- Returns the actors of kind $1 that still have no row, as positions in the arguments.
+-- Returns the actors of kind $1 that still have no row, as indexes in the arrays $2 to $5.
 -- - $1: the kind
 -- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
 -- - $6 to $8: the table of the kind, its key column and the type of the key column

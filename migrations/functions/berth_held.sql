@@ -1,4 +1,4 @@
--- Locks the actors of kind $1 that still have the given versions. Skips locked rows. Returns the actors' positions.
+-- Locks the actors of kind $1 with the given versions, except locked rows. Returns their indexes in the arrays.
 -- - $1: the kind
 -- - $2 to $5: the kinds, ids, incarnations and versions of the call's actors
 -- - $6 to $8: the table of the kind, its key column and the type of the key column

@@ -1,9 +1,9 @@
 -- Updates rows of actors.
 -- Each table below has its own statement, which PostgreSQL plans once per connection.
 -- Any other table uses berth_statement.
--- - $1: the entries
--- - $2: the chosen alternative of each unit
--- - $3: the given columns
+-- - $1: the entries, each with the columns of one row
+-- - $2: the index of the chosen alternative of each unit; only the entries of this alternative are written
+-- - $3: the columns that the entries give
 -- - $4 to $6: the table, its key columns and the type of the key columns
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_update(jsonb, int[], text[], text, text[], text) returns void
