@@ -328,7 +328,7 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that ends as the last claim of its node removes the node if it is unproven, and otherwise disables it", () => {
+  test("whose end leaves the node without claims removes an unproven node, and disables any other node", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });

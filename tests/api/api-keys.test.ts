@@ -16,7 +16,7 @@ const PATH = "/v1/auth/api-keys";
 const make = (body: unknown, headers = {}) => t.call("POST", PATH, { body, headers });
 const whoami = (key: string) => t.call("GET", "/v1/auth/whoami", { key });
 
-test("there are six scopes", () => {
+test("an API key can have one of six scopes", () => {
   expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
 });
 

@@ -32,7 +32,7 @@ test("the eleventh approval attempt within a minute gets 429 with a Retry-After 
   expect(answer.headers.get("retry-after")).toMatch(/^[1-6]$/);
 });
 
-test("S-07: a valid code with a valid key gets 429, too, and the code stays valid", async () => {
+test("S-07: while the bucket is empty, a valid code with a valid key gets 429, too, and the code stays valid", async () => {
   const { claim_code } = await t.register();
   await drain("198.51.100.2");
   expect((await t.approve(claim_code, from("198.51.100.2"))).status).toBe(429);
@@ -67,7 +67,7 @@ test("while the bucket has tokens, the checks run in this order: credential, per
   expect((await t.approve("000000", at)).status).toBe(404);
 });
 
-test("a malformed request is refused before the limit and takes no token", async () => {
+test("a malformed request is refused before the limit is checked, and takes no token", async () => {
   const at = from("198.51.100.7");
   for (let attempt = 1; attempt <= 20; attempt++) {
     expect((await t.call("POST", "/v1/cn-approvals", { ...at, text: "{" })).status).toBe(400);

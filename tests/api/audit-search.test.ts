@@ -31,7 +31,7 @@ const search = async (query: string): Promise<Page> =>
   okOf(await t.call("GET", `/v1/audit/events?order=desc&${query}`));
 const actions = async (query: string) => (await search(query)).events.map(({ action }) => action);
 
-test("the newest event is first, and pages continue to the first event of the chain", async () => {
+test("with order=desc the newest event is first, and the pages continue to the first event of the chain", async () => {
   const all = okOf(await t.call("GET", "/v1/audit/events?limit=1000")).events.toReversed();
   const found: Event[] = [];
   let before = "";
@@ -75,7 +75,7 @@ describe("a filter", () => {
   });
 
   test.each(["action=create_silo", "before_seq=3", "order=desc&after_seq=1"])(
-    "the query %s is refused, because one of its parameters is valid only if the events are in the other order",
+    "the query %s is refused, because one of its parameters does not fit the order of the events",
     async (query) => {
       const answer = await t.call("GET", `/v1/audit/events?${query}`);
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("order=")]);

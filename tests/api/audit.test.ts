@@ -42,7 +42,7 @@ async function mark(): Promise<{ readonly request_id: string; readonly seq: numb
   return { request_id, seq };
 }
 
-test("an event has the specified keys, and its hash is the hash of its canonical text", async () => {
+test("an event has the fields of the specification, and its hash is the hash of its canonical text", async () => {
   const { server_uuid, claim_code } = await t.register();
   let answer = await t.call("GET", "/v1/auth/whoami");
   const events = await added(async () => answer = await t.approve(claim_code));

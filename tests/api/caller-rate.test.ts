@@ -71,7 +71,7 @@ test("writes have a lower rate than reads, and a refused write has no effect", a
   expect((await limited.call("GET", path, { key: tenant.key })).status).toBe(200);
 });
 
-test("all keys of a tenant that belong to one user share a rate", async () => {
+test("all keys of a tenant count against the same rate limit", async () => {
   const tenant = await openTenant(t);
   const keys = [tenant.key];
   for (let n = 0; n < 4; n += 1) {

@@ -69,7 +69,7 @@ test("a node's capacity contains its last report, or null if the node never repo
   });
 });
 
-test("a node's load has samples and hours, and the fleet's load has the mean of all nodes for each hour", async () => {
+test("a node's load has samples and a mean for each hour, and the fleet's load has the mean of all nodes for each hour", async () => {
   const counts = (...at: readonly number[]) => Array.from({ length: 20 }, (_, index) => at.includes(index) ? 1 : 0);
   const { server_uuid: other } = await f.t.register();
   const insert = `insert into cn_load_hour values ($1, date_trunc('hour', berth_now()) - interval '2 hours', $2, $3)`;

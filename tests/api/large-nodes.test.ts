@@ -156,7 +156,7 @@ describe("registrations", () => {
     expectFull(await register({}, "2001:db8:1:2::77"), "this source address has");
   });
 
-  test(`of many sources are refused at ${UNPROVEN_NODES_MAX} unproven nodes, and the list still works`, async () => {
+  test(`of many sources are refused at ${UNPROVEN_NODES_MAX} nodes that were never approved, and the list of nodes still works`, async () => {
     await t.db.query("update budget set remaining = 1 where name = 'unproven-nodes'");
     expect((await register()).status).toBe(200);
     expectFull(await register(), `${UNPROVEN_NODES_MAX} nodes that registered and were never approved`);

@@ -54,7 +54,7 @@ test("ending another user's session gets 404, and the session continues", async 
   expect(await sessions(bob.token)).toHaveLength(1);
 });
 
-test("a repeated request to end a session gets the first answer, even if the session belongs to another user", async () => {
+test("a repeated request to end a session gets the first answer: 204 for an own session, 404 for another user's session", async () => {
   const headers = { "idempotency-key": randomUUID() };
   const end = (id: string) => t.call("DELETE", `/v1/auth/sessions/${id}`, { key: alice.token, headers });
   await webSession({ username: alice.username, password: "a long enough password" });

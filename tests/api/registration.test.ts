@@ -153,7 +153,7 @@ describe("a registration is refused with 400", () => {
   });
 });
 
-test("a registration with both console fields and a hostname of 63 characters is accepted", async () => {
+test("a registration with the port and the certificate digest of a console, and a hostname of 63 characters, is accepted", async () => {
   const fields = { hostname: "a".repeat(63), console_listen_port: 9_101, console_tls_spki_sha256_hex: "AB".repeat(32) };
   const { server_uuid } = await t.register(fields);
   const { rows } = await t.db.query(

@@ -68,14 +68,14 @@ test("with a kind, only objects of this kind are found, and hits of other kinds 
   });
 });
 
-test("the object with the id is first, even if other objects have this id as their name", async () => {
+test("a search for an id finds the object with this id first, even if other objects have this id as their name", async () => {
   for (const name of [ours.tenant_id, `${ours.tenant_id}-net`]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
   }
   expect((await search(ours.tenant_id, ROOT_KEY, "&limit=1")).map(({ kind }) => kind)).toEqual(["tenant"]);
 });
 
-test("an exact hit is first, then names that begin with the text, even if they are last in alphabetical order and the limit is small", async () => {
+test("an exact hit is first, then names that begin with the text, whatever their alphabetical order and the limit are", async () => {
   for (const name of ["a-depth", "b-depth", "c-depth", "depth-1", "depth"]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
   }

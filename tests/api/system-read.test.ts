@@ -100,7 +100,7 @@ describe("reading", () => {
   });
 });
 
-test("a user with system-read cannot change anything", async () => {
+test("a user with system-read cannot change settings, tenants, projects, nodes, the roster or the auto-approve window", async () => {
   const { silo_id, tenant_id, project_id } = f.tenant;
   const writes = [
     ["PUT", "/v1/config/reservoir.percent_default", { value: 0.5 }],

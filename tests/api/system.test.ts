@@ -81,7 +81,7 @@ describe("S-45: /metrics", () => {
   });
 });
 
-describe("the description", () => {
+describe("the API description", () => {
   test("is OpenAPI 3.0.3 and valid", async () => {
     const { body } = await anonymous("/openapi.json");
     expect(body.openapi).toBe("3.0.3");

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe("the root path", () => {
-  test("returns the version and the paths of the console and the documents to a program", async () => {
+  test("answers a program with the version and the paths of the console, of /docs and of /openapi.json", async () => {
     const greeting = okOf(await get("/"));
     expect(greeting).toEqual({
       name: "Berth",
@@ -83,7 +83,7 @@ describe("with a build", () => {
     expect((await get("/console/icon.svg")).headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("S-34: the page and its script have a policy that allows only the server's own scripts and no markup from strings", async () => {
+  test("S-34: the content security policy of the page allows only the server's own scripts, and no markup from strings", async () => {
     for (const path of ["/console/", `/console/${SCRIPT}`]) {
       const { headers } = await get(path);
       const policy = headers.get("content-security-policy") ?? "";

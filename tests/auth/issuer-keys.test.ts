@@ -33,7 +33,7 @@ test("the server reads the keys once for many tokens, even for concurrent tokens
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("expired keys are read once for concurrent tokens; after a failed read, the next read comes only after the pause", async () => {
+test("if the cached keys have expired, concurrent tokens cause one read; a read after a failed read waits for a pause", async () => {
   const token = await issuer.sign({ sub: "s" });
   await verify(token);
   clock_s = 2 * JWKS_CACHE_S + 1;

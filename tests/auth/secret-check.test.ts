@@ -75,7 +75,7 @@ test("if several servers with different secrets start on a new database at the s
   await db.close();
 });
 
-test("the report role cannot read the value in secret_check that is derived from the secret", async () => {
+test("the role berth_reader cannot read the value in secret_check, which is derived from the secret", async () => {
   const reader = openPool({ url: database.url, role: "berth_reader" });
   expect(sqlState(await reader.query("select * from secret_check").catch((error) => error))).toBe("42501");
   await reader.close();

@@ -76,7 +76,7 @@ test("with an external database all servers use one secret in the database, and 
   }
 });
 
-test("the server's role cannot change the stored secret, and the report role cannot read it", async () => {
+test("the server's role cannot change the stored secret, and the role berth_reader cannot read it", async () => {
   for (const sql of ["update server_secret set secret = secret", "delete from server_secret"]) {
     expect(sqlState(await db.query(sql).catch((error) => error)), sql).toBe("42501");
   }

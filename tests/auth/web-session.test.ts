@@ -276,7 +276,7 @@ async function used(cookie: string): Promise<number> {
   return Number(rows[0]?.s);
 }
 
-describe("the check of an open serial console's session", () => {
+describe("the check of the login session behind an open serial console", () => {
   async function opened() {
     const user = await newUser();
     const key = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "d", scope: "full" } }));
