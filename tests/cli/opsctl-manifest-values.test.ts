@@ -129,14 +129,16 @@ test("if a variable overrides a setting, a plan to change the setting has a prob
     const setting = (value: number) => `settings: [{ key: instance.create_wait_secs, value: ${value} }]`;
     const refused = await apply(setting(120), "", to);
     expect(refused).toMatchObject({ code: EXIT.failure, out: "" });
-    expect(refused.err).toContain("instance.create_wait_secs: BERTH_INSTANCE_CREATE_WAIT_SECS is set on the server");
+    expect(refused.err).toContain(
+      "instance.create_wait_secs: the environment variable BERTH_INSTANCE_CREATE_WAIT_SECS",
+    );
     await applyTwice(setting(77), to);
     const pruned = await apply("settings: []", "--prune --yes", to);
     expect(pruned, pruned.err).toMatchObject({ code: 0, out: expect.stringMatching(UNCHANGED) });
     const exported = await to.run("export");
     expect(exported.out()).not.toContain("create_wait_secs");
     expect(exported.err()).toContain("instance.create_wait_secs");
-    expect(exported.err()).toContain("which variables of the server set");
+    expect(exported.err()).toContain("which environment variables of the server override");
   } finally {
     await overriding.close();
   }

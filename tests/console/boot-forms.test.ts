@@ -56,7 +56,7 @@ test("a new boot policy is confirmed before it is sent", async () => {
   const main = await show("/boot-policy");
   await main.getByLabel("Kernel arguments").first().fill("quiet");
   await main.getByRole("button", { name: "Set the policy" }).click();
-  await main.getByRole("alert").getByText("Every machine boots by this policy").waitFor();
+  await main.getByRole("alert").getByText("Machines boot by this policy").waitFor();
   expect(okOf(await f.site().call("GET", "/v2/cn-boot-policy"))).toMatchObject({ enrollment_kernel_args: [] });
   await main.getByRole("button", { name: "Confirm: set the policy" }).click();
   await f.ui().page.getByText("The boot policy is set").waitFor();

@@ -97,7 +97,7 @@ describe("changes to confirm", () => {
   };
   test("the text names a policy's changed fields and says when they take effect", () => {
     expect(policyChanges(policy, { ...policy, auto_enroll: true, enrollment_pi: "20261121T000000Z" })).toBe(
-      "Every machine boots by this policy from its next netboot on. Changes: whether new machines enrol by " +
+      "Machines boot by this policy from their next netboot on. Changes: whether new machines enrol by " +
         "themselves, the platform image of new machines.",
     );
     expect(policyChanges(policy, { ...policy })).toBe("Nothing changes.");

@@ -125,7 +125,7 @@ test("with a server that has no polls, the agent sends heartbeats and claims sep
   counts = {};
   // The agent changes to separate calls after the current poll, which still gets an answer.
   await expect.poll(() => SINGLE.every((path) => (counts[path] ?? 0) > 0), PATIENCE).toBe(true);
-  await agent.says(/the control plane is older and has no polls/);
+  await agent.says(/the control plane is older and does not support polls/);
   const before = await lastSeen();
   await expect.poll(lastSeen, PATIENCE).toBeGreaterThan(before);
   expect((await done()).claimed_by).toBe(server_uuid);
