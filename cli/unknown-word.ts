@@ -1,4 +1,4 @@
-// Adds the word that the user probably meant to usage errors about an unknown word.
+// If a usage error reports an unknown word, adds the word that the user probably meant.
 import type { AnyCommand } from "./framework.ts";
 
 /**

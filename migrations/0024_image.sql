@@ -39,12 +39,13 @@ create index image_of_project on image (project_id) where project_id is not null
 insert into actor_kind values ('image', 'image', 'id');
 
 -- A commit that creates an instance holds the lock image:<id> shared. A commit that deletes the image holds it
--- exclusively. The foreign key enforces the rule for every writer.
+-- exclusively. The foreign key refuses the deletion of a used image, whichever process deletes it.
 alter table instance add column image_id uuid,
   add constraint instance_image_fkey foreign key (image_id) references image (id);
 create index instance_of_image on instance (image_id) where image_id is not null;
 
--- Returns how many instances use the image {image_id}, or 'true'. The text does not reveal whose instances they are.
+-- Returns 'true' if no instance uses the image {image_id}; otherwise the number of instances that use it. The text
+-- does not reveal whose instances they are.
 create function guard_image_is_unused(args jsonb) returns text language sql volatile as $$
   select case count(*) when 0 then 'true' when 1 then '1 instance' else format('%s instances', count(*)) end
     from instance where image_id = (args->>'image_id')::uuid $$;

@@ -17,8 +17,8 @@ alter table disk
   add constraint disk_of_snapshot check ((kind = 'snapshot') = (source_disk_id is not null)),
   add constraint disk_consistency check (consistency is null or kind = 'snapshot');
 
--- A data disk from an image is a full copy, so the image may be deleted before the disk. The instance refers to the
--- image of its boot disk.
+-- A data disk from an image is a full copy, so the image may be deleted before the disk. The image of
+-- a boot disk stays until the instance is deleted, because the instance refers to it.
 alter table disk drop constraint disk_source_image_id_fkey;
 
 -- An operation on a snapshot also occupies the instance.

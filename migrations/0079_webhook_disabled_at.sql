@@ -1,2 +1,2 @@
--- When a webhook was last disabled. Events up to that time are still sent. Null: not disabled since this column exists.
+-- When a webhook was last disabled; null if it was not disabled after this migration. Not used since 0081.
 alter table webhook add column disabled_at timestamptz;

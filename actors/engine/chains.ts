@@ -73,8 +73,8 @@ export function createChains({ boxes, behavior, newId, chain_max }: Folding) {
     try {
       return fold({ ...given, newId, messages_max, chain_max, isRetry, ref: box.ref, queue, behavior });
     } catch (error) {
-      // Any of these messages may have caused the error, so the first message is applied alone. It fails only if it
-      // causes an error alone.
+      // Any of these messages may have caused the error, so the first message is applied without the others. It fails
+      // only if it causes an error then, too.
       if (queue.length > 1) return foldBox(box, { ...given, messages_max: 1 });
       boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
       return { chain: [] };

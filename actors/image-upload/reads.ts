@@ -46,8 +46,8 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
 }
 
 /**
- * Selects from the ids the uploads of this database that are no longer needed. An upload is needed while it is open,
- * and while an image that was made from it exists.
+ * Returns those ids of `ids` that name an upload of this database that is no longer needed. An upload is needed while
+ * it is open, and while an image that was made from it exists.
  */
 export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -23,9 +23,9 @@ export const floatingIpAttach = saga<FloatingIpAttachParams>(FLOATING_IP_ATTACH.
     kind: "job",
     do: ({ params: { bound, to, limit_ms } }) =>
       to === null ? write<unknown>(null) : job<unknown>({ ...claimOrder(bound, to), limit_ms }),
-    // If the floating IP was detached before, the undo of the first step enqueues the release. Until that undo, the
-    // network documents of the new node have the address. If this undo enqueued the release, the node could release the
-    // address and then get a document that still has it.
+    // If the floating IP had no binding before, the network documents of the new node have the address until the undo
+    // of the first step. So that undo enqueues the release, not the undo of this step: otherwise the node could release
+    // the address and then get a document that still has it.
     undo: ({ params: { bound, to, held }, saga_id: operation_id }) =>
       to === null || held === null
         ? write(null)

@@ -38,11 +38,7 @@ export const silo = record<SiloState, SiloMessage, Silo>({
       lock(lockKey("tenant", id)),
       guard("silo_is_empty", { silo_id }, `silo ${silo_id} still holds <WHAT>, which must be deleted first`),
       guard("silo_is_not_named", { silo_id }, `silo ${silo_id} is still named by <WHAT>; change that first`),
-      guard(
-        "tenant_is_empty",
-        { tenant_id: id },
-        `the default tenant of silo ${silo_id} still holds <WHAT>, which must be deleted first`,
-      ),
+      guard("tenant_is_empty", { tenant_id: id }, `its default tenant still holds <WHAT>, which must be deleted first`),
       withActor({ kind: "tenant", id }, { type: "silo_deleted" }),
     ],
   },

@@ -74,8 +74,8 @@ function addExtra(text: string, flags: string[], properties: Map<string, string>
 }
 
 /**
- * Returns the hostname property and the properties that assign networks to ports, by MAC address or by the name of the
- * port's aggregation.
+ * Returns the hostname property, the properties of the port's aggregation, and the properties that assign networks to
+ * the port, by MAC address or by the name of the aggregation.
  */
 function networkProperties({ mac, hostname, networking }: BootFacts): [string, string][] {
   const named = networking?.hostname ?? hostname;

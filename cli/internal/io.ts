@@ -13,7 +13,7 @@ export type Io = Output & {
   readonly program: "opsctl" | "tenantctl";
   connection(): Promise<Connection>;
   send<T>(request: Request): Promise<T>;
-  /** Sends a request like `send`, and returns the headers, too. */
+  /** Sends a request like `send`, and returns the status and the values of headers, too. */
   exchange(request: Request): Promise<Answer>;
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;

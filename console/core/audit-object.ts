@@ -11,8 +11,8 @@ export function objectOf(resource: string | null): Ref | null {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the kind in words and the id: "floating ip …edfd2a6d". Of a UUID, only the end is shown. Any other text is
- * returned unchanged, and null as an empty text.
+ * Returns the kind in words and the id, of a UUID only its end: "floating ip …edfd2a6d". Returns a resource without a
+ * kind and an id unchanged, and an empty text for null.
  */
 export function objectText(resource: string | null): string {
   const object = objectOf(resource);

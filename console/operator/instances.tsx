@@ -1,5 +1,5 @@
-// Shows the instances of all tenants. The server filters them by state, and searches them for one word. The page
-// searches the rows of the answer for the rest of the text.
+// Shows the instances of all tenants. The server filters them by state. If the search has exactly one word that
+// the server can search for, the server searches for it. The page searches the rows of the answer for the rest.
 import { INSTANCE_STATES } from "../../src/contract/enums.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import { getFirst, PAGE_ROWS } from "../core/client.ts";

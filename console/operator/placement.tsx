@@ -49,7 +49,7 @@ export function Placement() {
             { name: "disk", label: "All disks", type: "bytes", isOptional: true, initial: disk },
             tenantField(tenants, {
               initial: linked == null ? tenant : tenantPath(linked),
-              hint: "SILO/TENANT or UUID. Without a tenant, nodes with a pin are rejected",
+              hint: "SILO/TENANT or UUID. Without a tenant, nodes that are pinned to a tenant or silo are rejected",
             }),
             { name: "role", label: "Role", type: "choice", initial: "tenant", choices: choicesOf(CN_ROLES) },
           ]}

@@ -1,5 +1,5 @@
-// Checks a published tree and reports all problems, not only the first. This file checks the form of each file and the
-// rules between files; check-build.ts checks the rules within a release or build.
+// Checks a published tree and reports all problems that it finds, not only the first. This file checks the form of each
+// file and the rules between files; check-build.ts checks the rules within a release or build.
 import { compareNatural } from "../natural-order.ts";
 import { buildRules, type Complain, type Hosts, locationsOf, releaseRules } from "./check-build.ts";
 import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
@@ -99,7 +99,7 @@ function strictRule(path: string, text: string, complain: Complain): void {
 function equalRule(files: Files, path: string, expected: string, complain: Complain): void {
   const text = files.get(path);
   if (text === undefined) complain(path, "is missing");
-  else if (text !== expected) complain(path, "differs from the documents it is generated from");
+  else if (text !== expected) complain(path, "differs from the text that the builder generates");
 }
 
 type One = { readonly id: string; readonly hosts: Hosts | null };

@@ -3,7 +3,7 @@
 -- each once for a connection. For any other table, every call creates and plans the statement.
 -- Statements that write take:
 -- - $1: entries [{$u, $c, $id, column...}]
--- - $2: the chosen alternative of each unit; only its entries are written
+-- - $2: the index of the chosen alternative of each unit; only the entries of this alternative are written
 -- - $3: the columns that the entries give
 -- Statements that check take:
 -- - $1: the kind
@@ -11,7 +11,7 @@
 -- The statement `held` locks the rows that have not changed since the load, and returns their actors. The statement
 -- `absent` returns the actors that still have no row. Both return actors as positions in $2 to $5. A column that an
 -- entry does not give gets its default in a new row, and keeps its value in an existing row. An entry may also give
--- columns that only the kind's view has; they are ignored.
+-- columns that only the view has from which the kind is loaded; they are ignored.
 create or replace function berth_statement(op text, of_table text, keys text[], key_type text) returns text
 language plpgsql stable as $body$
 declare

@@ -119,7 +119,7 @@ export function createHub(first: VmConsole, left: () => void): Hub {
     async function type(bytes: Uint8Array): Promise<void> {
       untaken += bytes.length;
       if (untaken > CONSOLE_WINDOW_BYTES) {
-        return dismiss(user, "the client sent more input than the node had confirmed; open the console again");
+        return dismiss(user, "the client sent more input than its window allows; open the console again");
       }
       if (typist === user) await console.write(bytes);
       untaken -= bytes.length;

@@ -7,17 +7,15 @@ import {
 } from "../../src/contract/limits.ts";
 import type { LocalNic } from "../../src/contract/network-document.ts";
 
-/**
- * A NIC may send the traffic of BURST_S at its rate limit in one burst, but always at least BURST_PACKETS_MIN packets.
- */
+/** A burst may last this time at the rate limit. A burst of BURST_PACKETS_MIN or BURST_BYTES_MIN always passes. */
 const BURST_S = 0.1;
 const BURST_PACKETS_MIN = 64;
 /** Four packets of 64 KiB, the largest that a guest sends with segmentation offload. */
 const BURST_BYTES_MIN = 4 * 65_536;
 
 /**
- * Returns the rules that drop the packets above the NIC's limits in one direction. The TCP of the guest then sends more
- * slowly.
+ * Returns the rules that drop the packets above the NIC's limits in one direction. The TCP of the sender then sends
+ * more slowly.
  */
 export function rateLimits({ packets_per_second_max, bytes_per_second_max }: LocalNic): string[] {
   const rule = (rate: number, burst_min: number, unit: "packets" | "bytes") => {

@@ -59,7 +59,7 @@ export type VmRecord = {
   /** The identity by which the control plane recognizes the VM. */
   readonly internal_metadata: Readonly<Record<string, string>>;
   readonly power: Power;
-  /** The boot of the node in which the VM was created, arrived by migration, or was last started. */
+  /** The id of the boot of the node at the latest of these events: the VM was created, arrived, or was started. */
   readonly boot_id: string;
   /** Null before the first run, and while the guest runs. */
   readonly end: End | null;

@@ -70,7 +70,7 @@ export const CnView = z.object({
   setup_progress: SetupProgress.nullable(),
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),
   conflict: CnConflict.nullable().describe(
-    "The refused announcement of another machine with this identity; null if there is none",
+    "The refused announcement of another machine with this identity; null without a conflict",
   ),
   claims: z.array(CnClaim).describe(
     "Registrations that wait for approval, the newest last. Only operators see them; booters get []",

@@ -99,7 +99,7 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "networks-applied",
-    title: "every node has applied its network documents",
+    title: "no node reports that it failed to apply a network document",
     severity: "warn",
     query: `select format('node %s, VPC %s, generation %s: %s', server_uuid, vpc_id, generation, message) as what
              from vpc_realization where status = 'failed' order by server_uuid, vpc_id`,

@@ -22,7 +22,7 @@ import type { App, Reads } from "./deps.ts";
 const tags = ["Tenancy"];
 const ABOUT =
   "vCPUs and memory count while an instance is running or stopping. Disks and floating IPs count as long as they " +
-  "exist. A day begins at 0:00 UTC and closes at the earliest an hour after its end. A request covers at most " +
+  "exist. A day begins at 0:00 UTC. At the earliest an hour after its end it is closed: its amounts no longer change. A request covers at most " +
   `${USAGE_RANGE_DAYS_MAX} days; closed days are kept for ${USAGE_KEPT_DAYS} days. Nodes with the simulated driver ` +
   "report no traffic.";
 

@@ -43,7 +43,7 @@ export async function evacuationPlan(
     reason: `operation ${busy.get(instance.id)} still runs on it`,
     remedy: "wait for the end of the operation, or abandon it; then evacuate the node again",
   }));
-  // An evacuation creates a new machine, so the hardware of the dead node does not matter.
+  // An evacuation moves no running guest, so the new node need not have the processor features of the dead node.
   const instances = free.map(toEvacuate);
   const plan = await previewDrain({ server_uuid, capacity: null, instances }, snapshot, profile, pause);
   const not_placeable = [...plan.not_placeable, ...occupied];

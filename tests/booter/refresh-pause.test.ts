@@ -4,7 +4,7 @@ import { refreshPause_ms } from "../../booter/booter.ts";
 import { READING_MS, RECORD_FRESH_MS, REFRESH_MS } from "../../booter/limits.ts";
 
 test.each([0, 100, 200, 300, 450, 500, 1_000, 1_500])(
-  "a refresh of %i ms and the pause before it take at most READING_MS together",
+  "if each refresh takes %i ms, a refresh and the pause before it take at most READING_MS together",
   (took_ms) => expect(refreshPause_ms(took_ms) + took_ms).toBeLessThanOrEqual(READING_MS),
 );
 

@@ -273,7 +273,7 @@ describe("a claimed job that the control plane cancels", () => {
     okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
     expect((await made).status).toBe(502);
     await expect.poll(instanceIds, PATIENCE).toEqual([]);
-    // The record of the instance is removed at the end.
+    // The record is removed last, so by now the agent has undone the job and has reported this.
     expect(await showJob(t, job.id)).toMatchObject({ status: { status: "cancelled" }, tombstone: false });
     expect(await machine.vms()).toEqual({});
     expect(await machine.journal()).toEqual([]);

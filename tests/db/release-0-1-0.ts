@@ -13,7 +13,7 @@ const LAST_MIGRATION = 35;
 /** Creates a database with the migrations of release 0.1.0. */
 export const databaseOfRelease010 = (): Promise<FreshDatabase> => databaseOfMigration(LAST_MIGRATION);
 
-/** Creates a database with the migrations up to this number, and without functions. */
+/** Creates a database with the migrations up to this number, and without the files of migrations/functions. */
 export async function databaseOfMigration(last: number): Promise<FreshDatabase> {
   const database = await emptyDatabase();
   const folder = await temporaryFolder("migrations");
@@ -116,7 +116,8 @@ const BY_NAME: Readonly<Record<string, string | null>> = {
 type Column = { readonly table: string; readonly column: string; readonly type: string; readonly checks: string };
 
 /**
- * Inserts a row into every table that accepts another row, except two tables that only migrations write. Each column
+ * Inserts a row into every table, except tables that already have their only possible row, and two tables that only
+ * migrations write. Each column
  * gets a value, except columns that the database fills and columns that a constraint requires to be null.
  */
 export async function fillEveryTable(client: Connection): Promise<void> {

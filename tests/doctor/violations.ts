@@ -47,7 +47,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "the generation of a VPC is at least 1, and no node reported a later generation":
     `insert into vpc_realization (vpc_id, server_uuid, generation)
      select id, gen_random_uuid(), berth_vpc_generation(id) + 1 from vpc`,
-  "every node has applied its network documents":
+  "no node reports that it failed to apply a network document":
     `insert into vpc_realization (vpc_id, server_uuid, generation, status, message, reported_at)
      select id, gen_random_uuid(), 1, 'failed', 'no such device', berth_now() from vpc`,
   "a node's counted use equals the sum over its instances and the instances that move to or from it":

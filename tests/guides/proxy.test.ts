@@ -149,7 +149,12 @@ describe("the guide", () => {
       BERTH_ROOT_KEY: ROOT_KEY,
       OPSCTL_API_KEY: ROOT_KEY,
     };
-    const instead = { "8081": String(ports[0]), "8082": String(ports[1]), "8443": String(proxy.port) };
+    const instead = {
+      "8081": String(ports[0]),
+      "8082": String(ports[1]),
+      "berth.example": `localhost:${proxy.port}`,
+      "/etc/ssl/berth.pem": join(folder.path, "berth.pem"),
+    };
     await runGuides(["proxy"], { folder: folder.path, env, instead });
     const answered = await proxy.answered();
     for (const port of ports) expect(answered.get(port)).toBeGreaterThan(0);

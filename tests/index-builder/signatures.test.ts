@@ -352,7 +352,7 @@ test("an older document of one architecture is not a rollback, because each arch
   const first = await readAll(NO_TRUST, [["NEW", "amd64"], ["NEW", "arm64"], ["OLD", "riscv64"]]);
   expect(Object.keys(first.documents)).toEqual(["amd64", "arm64", "riscv64"]);
   expect(await readAll(first, [["OLD", "riscv64"], ["NEW", "arm64"], ["NEW", "amd64"]])).toEqual(first);
-  // A document is compared with its own series, even if it was read before for another series.
+  // A document is compared with the series for which it is read, even if it was read before for another series.
   await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("rollback to an older document");
 });
 

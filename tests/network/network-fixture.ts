@@ -79,7 +79,7 @@ export async function openNetworkFixture() {
   const offered = async ({ server_uuid }: Node): Promise<string[]> =>
     (await t.db.query("select vpc_id from vpc_realization where server_uuid = $1", [server_uuid])).rows
       .map((row) => row.vpc_id);
-  /** Gives the server time to begin a long poll. The wait is shorter than the 250 ms between two sweeps. */
+  /** Gives the server time to begin a long poll, but less than the 250 ms after which it looks for the answer again. */
   const isHeld = () => new Promise((resolve) => setTimeout(resolve, 100));
 
   async function otherTenant() {

@@ -1,5 +1,5 @@
-// Builds the requests of the rights matrix for VPCs, the records in them, and placement groups. A request that names a
-// record of FAMILIES gets a new record. The other requests share the objects of one fixture.
+// Builds the requests of the rights matrix for VPCs, the records in them, and placement groups. For a request
+// with the id of a record of FAMILIES, a new record is made. The other requests share the objects of one fixture.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";

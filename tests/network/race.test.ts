@@ -225,7 +225,7 @@ const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
   },
 };
 
-describe("a delete at one server and a create at the other", () => {
+describe("a delete at one server and a request that needs the deleted object at the other", () => {
   const WINS = 3;
 
   test.each(Object.keys(CONTESTS))("of %s: the first request succeeds, and the other is refused", async (what) => {

@@ -224,7 +224,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
       message: "the field mtu of the document is malformed",
     });
     expect(await pings()).toBe(false);
-    expect(network.have(), "the next poll names the generation of the newer document").toEqual({
+    expect(network.have(), "the next poll names generation 7, which is stored").toEqual({
       [opened(1).vpc_id]: 7,
     });
     const restarted = await open();
@@ -254,7 +254,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await site.driver("n1").apply(large)).toMatchObject({ changes: 0 });
   });
 
-  test("the rules and tables of an agent of an earlier release are removed", async () => {
+  test("the routing rules and routing tables that an agent of an earlier release made are removed", async () => {
     const inside = (...words: readonly string[]) => site.run(["ip", "-n", ROUTER, ...words]);
     const shown = async () => await inside("rule") + await inside("route", "show", "table", "all");
     const before = await shown();

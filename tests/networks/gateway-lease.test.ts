@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     const next = { ...VPC, edge: "n1" as const };
     await drivers.n1.apply(documentOf(next, "n1"));
     await drivers.n1.holdGateways(VPC.vni, ADDRESSES, LONG_S);
-    // Node n3 is cut off and still has its old document. The NIC on n3 uses the gateways of n3.
+    // Node n3 is cut off and keeps its old document, in which n3 is the node of the gateways.
     await site.run(["ip", "-n", "n3-4096", "neigh", "flush", "dev", "xt"]);
     expect(await asksFloating()).toBe(`I am a3 ${EXTERNAL_GATEWAY.ipv4}`);
     expect(await asksAll("a1")).toEqual(worksWith);
@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     for (const node of NODE_NAMES) await drivers[node].keepOnly(new Set());
   });
 
-  test("a gateway with the only public address of its node runs again after its document is applied again", async () => {
+  test("after its lease has ended, a gateway runs again with a new lease, even if its node has no other public address", async () => {
     const document = documentOf(ALONE, "n2");
     await drivers.n2.apply(document);
     await site.plug("n2", document, ALONE.machines[0]!);

@@ -302,7 +302,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     const at = (node: NodeName): NetworkDocument =>
       JSON.parse(JSON.stringify(documentOf(vpcA, node, 2)).replaceAll(`"${NODES.n2}"`, `"${set}"`));
     await drivers.n1.apply(at("n1"));
-    expect(await pings("a1", "10.0.1.6"), "the other nodes use the set address, and n2 its own").toBe(false);
+    expect(await pings("a1", "10.0.1.6"), "n1 sends to the new address of n2, which n2 does not use yet").toBe(false);
     await drivers.n2.apply({ ...at("n2"), underlay_address: set }, new Map(), { trusts_last: true });
     expect(await pings("a1", "10.0.1.6")).toBe(true);
     expect(await pings("a1", "fd00:a:2::5")).toBe(true);

@@ -45,7 +45,7 @@ test("a QEMU that still sends is disconnected when the other node ends the conne
   closers.push(() => qemu.destroy());
   await once(qemu, "connect");
   const gone = new Promise((resolve) => qemu.once("error", resolve));
-  // The target has read everything, so its kernel ends the connection without a reset when the agent is killed.
+  // The target reads everything before it closes. So its kernel sends no reset, as after a kill of the target's agent.
   qemu.write("memory");
   await once(target.resume(), "data");
   target.destroy();

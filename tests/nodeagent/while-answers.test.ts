@@ -34,7 +34,7 @@ test("if the target is silent, the work is aborted, onLost is called, and the ca
   expect(asked).toBeGreaterThan(3);
 });
 
-test("work that fails because of the abort fails with the reason for the abort", async () => {
+test("if the work fails because it was aborted, the call throws the reason for the abort, not the error of the work", async () => {
   const link = { answers: () => Promise.resolve(false) };
   const run = (given: AbortSignal) =>
     new Promise<never>((_, reject) => given.addEventListener("abort", () => reject(new Error("aborted"))));

@@ -1,5 +1,5 @@
-// Checks that the control plane's unit allows the system calls of Deno. systemd kills a process that makes any other
-// system call.
+// Checks that the control plane's unit allows the system calls of Deno. Any other system call fails
+// with EPERM.
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -12,8 +12,8 @@ import { openSagaRuns } from "./saga-runs.ts";
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
 /**
- * Creates a database with a tenancy, a network, an image, a node, and the instances and floating IPs that this many
- * cases need. Tests copy the database for each group of cases, because the remains of cases slow down later cases.
+ * Creates a database with a tenancy, a network, images, nodes, and the instances and floating IPs that this many cases
+ * need. Tests copy the database for each group of cases, because the remains of cases slow down later cases.
  */
 export async function makeFixture(cases: number): Promise<InstanceFixture> {
   const bare = await makeBareFixture();

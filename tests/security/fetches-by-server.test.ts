@@ -81,7 +81,7 @@ test("S-25, S-47: neither an issuer nor its jwks_uri is fetched from a private a
   const inside = spellings("127.0.0.1", fixture.target.port, "/keys");
   const ipv6 = [`http://[::1]:${fixture.target.port}`, `https://[::ffff:127.0.0.1]:${fixture.target.port}`];
   const issuers = [`http://127.0.0.1:${fixture.target.port}`, `http://localhost:${fixture.target.port}`, ...ipv6];
-  // A jwks_uri may be http if the issuer is on loopback, and https anywhere.
+  // These issuers are on loopback. So their jwks_uri may be http on a loopback address, or https on any address.
   const named = [
     ...inside,
     ...inside.map((url) => url.replace("http:", "https:")),

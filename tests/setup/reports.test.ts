@@ -197,7 +197,7 @@ describe("a report of completion", () => {
     expect((await showNode(t, await setUp(t, machine))).state).toBe("approved");
   });
 
-  test("clears the previous run's error and keeps the layout and the last progress", async () => {
+  test("keeps the layout and the last progress; the new approval has cleared the previous run's error", async () => {
     const first = await settingUp(t);
     okOf(await report(t, first, "failed", { epoch: first.epoch }));
     okOf(await approveSetup(t, first, { disk_layout: "raidz1" }));

@@ -57,7 +57,7 @@ async function tokenOf(): Promise<string> {
   return (await answer.json()).access_token;
 }
 
-test("users of a real issuer act in the issuer's tenant until it is removed", async () => {
+test("users of a real issuer act in the tenant until the tenant's issuer is removed", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/idp`;
   const key = await tokenOf();
   expect((await t.call("GET", "/v1/auth/whoami", { key })).status).toBe(401);

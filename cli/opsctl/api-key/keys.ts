@@ -38,7 +38,7 @@ export const API_KEYS: Listing<ApiKeyView> = {
   record: (key) => key,
 };
 
-/** The key that a command line names: only its id and its path, because a complete id is not looked up. */
+/** The key that a command line names: its id, and the path of its list. A complete id is not looked up. */
 type NamedKey = { readonly id: string; readonly path: string };
 
 export const API_KEY: Changing<NamedKey> = {

@@ -40,7 +40,7 @@ const RULE = /^value: (must .*)$/;
 
 /**
  * Returns the failure. If the server's message is a rule about the value, the failure names the setting and the value.
- * For a value that is not a number, it also names the unit.
+ * If a setting in seconds or bytes gets a value that is not a number, the failure also names the unit.
  */
 function namingSetting(error: unknown, key: string, text: string): unknown {
   const rule = error instanceof Failure ? RULE.exec(error.message)?.[1] : undefined;

@@ -21,7 +21,7 @@ type Options<T> = {
 
 /**
  * Sends a change of a VPC and calls `print` with the answer. With `wait`, then throws a Failure unless all nodes have
- * applied the change. `missing` may return a more exact reason for this Failure than the pending nodes.
+ * applied the change. By default this Failure lists the pending nodes. `missing` may return a more exact reason.
  */
 export async function change<T>(
   io: TenantIo,

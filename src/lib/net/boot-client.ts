@@ -1,5 +1,5 @@
 // Reads the values of a netboot request: DHCP options 60, 77, 93 and 97. Any machine in the network can send such a
-// request, so malformed values are left out.
+// request. So malformed numbers and addresses become null, and texts are cleaned and cut.
 import { parseIp } from "./ip-address.ts";
 
 /** The values of a netboot request. `has_boot_file` is false if the booter has no file for the architecture. */

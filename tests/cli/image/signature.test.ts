@@ -143,7 +143,7 @@ test.each([
   }],
 ])("a signature %s is rejected before the download", async (_name, prepare) => {
   await prepare();
-  // The test trusts all keys, so that only the signature itself can be the reason for the rejection.
+  // The test trusts all keys, so the reason for the rejection is never an untrusted key.
   const ran = await download(pinned(mine, another, expired));
   expect(ran.code).not.toBe(0);
   expect(vendor.asked.some((line) => line.startsWith(IMAGE_PATH))).toBe(false);
@@ -233,7 +233,7 @@ test("a short key id is not accepted as a fingerprint", async () => {
   expect((await download(["--fingerprint", "D94AA3F0EFE21092"])).code).toBe(2);
 });
 
-test("a key is not trusted only because the index has the URL of a key server with the key's fingerprint", async () => {
+test("a key is not trusted if only the index names it, even if the URL of its key server has its fingerprint", async () => {
   await signList(mine, mine);
   vendor.put(`/lookup?op=get&search=0x${mine.fingerprint}`, mine.armored);
   const [signature] = vendor.artifact.integrity!.signatures!;

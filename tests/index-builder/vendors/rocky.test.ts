@@ -39,7 +39,7 @@ test("the signatures of 9 and 10 are published with their keys; release 8 has no
   ]);
 });
 
-test("in later recorded responses, rebuild 10 follows rebuild 9, and 10.10 follows 10.9; copies and EC2 images are skipped", async () => {
+test("rebuild 10 of a day is newer than rebuild 9, and release 10.10 than 10.9; copies and EC2 images are skipped", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   expect(builds("9").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["9.9-20261120.10", "9.9"],
