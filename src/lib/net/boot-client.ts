@@ -38,7 +38,7 @@ function classText(value: unknown): string | null {
   return text === "" ? null : text;
 }
 
-/** Names of the numbers in DHCP option 93 (RFC 5970 and its registry at IANA). */
+/** Names of the numbers in DHCP option 93. For x86-64 UEFI, RFC 4578 has 9 and the registry of IANA has 7. */
 const ARCHITECTURES: ReadonlyMap<number, string> = new Map([
   [0, "x86 BIOS"],
   [6, "x86 UEFI"],
