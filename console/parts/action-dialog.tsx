@@ -22,8 +22,12 @@ export function ActionDialog() {
   };
   // A dialog belongs to the page that opened it. The Back button can show another page while the dialog is open.
   useLayoutEffect(() => close, [path.value]);
+  // The browser sends "close" some time after the dialog closed. By then another action can have opened it again.
+  const closed = () => {
+    if (box.current?.open !== true) running.value = null;
+  };
   return (
-    <dialog class="dialog" ref={box} aria-labelledby="action-title" onClose={() => (running.value = null)}>
+    <dialog class="dialog" ref={box} aria-labelledby="action-title" onClose={closed}>
       {action !== null && <OpenAction key={action.title} action={action} close={close} />}
     </dialog>
   );
