@@ -105,6 +105,8 @@ export function List<R>(props: ListProps<R>) {
     if (isWhole === true) return box.current.querySelector(`#row-${index}`)?.scrollIntoView({ block: "nearest" });
     const { scrollTop } = box.current;
     box.current.scrollTop = Math.max(excess(index), Math.min(scrollTop, index * ROW_PX));
+    // The event "scroll" follows later. If a row is added before it, isInSight needs the new position.
+    top.value = box.current.scrollTop;
   };
   useLayoutEffect(() => {
     if (isWhole !== true && at !== before.index && isInSight(before.index)) reveal(at);
